@@ -1,0 +1,22 @@
+"""Row by row the same bits, whatever the batch.
+
+A matrix product rounds differently for other shapes, and an ill-conditioned readout multiplies that. Rows are
+therefore always processed in blocks of one fixed shape, the last one padded, so that the result for a row does
+not depend on which rows came with it.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .activation import Array
+
+ROWS = 256
+"""Rows of a block: a multiple of every BLAS micro-kernel's height, and small enough for one row to stay cheap."""
+
+
+def in_blocks(function: Callable[[Array], Array], X: Array) -> Array:
+    """Return `function` of all rows, computed in blocks of exactly `ROWS` rows."""
+    padded = np.concatenate([X, np.zeros((-len(X) % ROWS, X.shape[1]))])
+    blocks = [function(padded[start : start + ROWS]) for start in range(0, len(padded), ROWS)]
+    return np.concatenate(blocks)[: len(X)]
