@@ -1,0 +1,20 @@
+"""Recurrence-aware Long-Term Cognitive Networks: glass-box classifiers for tabular data."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .classifier import LTCNClassifier
+    from .warnings import IllConditionedWarning
+
+__version__ = "0.1.0"
+
+_HOMES = {"IllConditionedWarning": "warnings", "LTCNClassifier": "classifier"}
+__all__ = ["IllConditionedWarning", "LTCNClassifier"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: scikit-learn takes a second to load, and brings in pandas."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -1,0 +1,54 @@
+"""Input from users: what is wrong with it, in one sentence that names the column and the way out."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _get_feature_names, validate_data
+
+from .core.activation import Array
+
+
+def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """Return X as finite float64 rows whose columns are those the estimator was fitted on."""
+    try:
+        rows = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+    except ValueError as error:
+        if "could not convert" in str(error):
+            raise ValueError(_text_sentence(X)) from error
+        raise
+    if not np.isfinite(rows).all():
+        raise ValueError(_not_finite_sentence(rows, getattr(estimator, "feature_names_in_", None)))
+    return rows
+
+
+def column(index: int, names: NDArray[Any] | None) -> str:
+    """Name a column for a message."""
+    return f"column {index}" if names is None else f"column {str(names[index])!r}"
+
+
+def _text_sentence(X: Any) -> str:
+    names = _get_feature_names(X)
+    table = np.asarray(X, dtype=object)
+    for index in range(table.shape[1]):
+        for value in table[:, index]:
+            try:
+                float(value)
+            except ValueError:
+                return (
+                    f"X holds text in {column(index, names)} ({str(value)!r}): encode it as numbers first, "
+                    "for example with sklearn.preprocessing.OneHotEncoder."
+                )
+    raise AssertionError("unreachable: some value could not be converted")
+
+
+def _not_finite_sentence(rows: Array, names: NDArray[Any] | None) -> str:
+    row, index = np.argwhere(~np.isfinite(rows))[0]
+    if np.isnan(rows[row, index]):
+        return (
+            f"X contains NaN in {column(index, names)} ({np.isnan(rows[:, index]).sum()} rows, the first is row {row})"
+            ": fill missing values first, for example with sklearn.impute.SimpleImputer."
+        )
+    return (
+        f"X contains infinity (inf) in {column(index, names)}, row {row}: replace it by a finite value or drop the row."
+    )

@@ -1,0 +1,5 @@
+"""Warnings that say when a result is not to be trusted."""
+
+
+class IllConditionedWarning(UserWarning):
+    """Rounding errors decide part of the result: another machine or row order may give another one."""
