@@ -13,7 +13,7 @@ def test_demo_prints_scores_and_names_and_draws_two_pictures(tmp_path):
     result = runner.invoke(main, ["demo", "--output", str(tmp_path / "new")])
     assert result.exit_code == 0, result.output
     assert float(re.search(r"kappa ([\d.]+)", result.output)[1]) > 0.9
-    assert "color_intensity" in result.output
+    assert "flavanoids" in result.output
     assert {path.name for path in (tmp_path / "new").iterdir()} == {"map.png", "trajectory.png"}
 
 

@@ -9,6 +9,7 @@ from cogmap.plots import CognitiveMapDisplay, TrajectoryDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def fitted():
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    matplotlib.pyplot.close("all")
+    plt.close("all")
 
 
 def test_map_draws_the_strongest_edges_between_concepts():
@@ -38,7 +39,7 @@ def test_map_names_every_concept(fitted):
 
 
 def test_map_draws_on_given_axes(fitted):
-    ax = matplotlib.pyplot.subplots()[1]
+    ax = plt.subplots()[1]
     assert CognitiveMapDisplay.from_estimator(fitted[0], ax=ax).ax_ is ax
 
 

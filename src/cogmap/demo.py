@@ -17,7 +17,7 @@ def run(output: Path) -> Iterator[str]:
     """Yield the lines to show; write two pictures into `output`."""
     data = load_wine(as_frame=True)
     X, y = data.data, np.asarray(data.target_names)[data.target]
-    model = LTCNClassifier(max_iter=3)
+    model = LTCNClassifier()
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     predicted = cross_val_predict(model, X, y, cv=folds)
     yield f"wine: {len(X)} rows, {X.shape[1]} features, {len(data.target_names)} classes; five-fold cross-validation"

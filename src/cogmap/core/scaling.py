@@ -1,7 +1,11 @@
-"""Scaling of features into [0, 1], where a concept's activation lives.
+"""Scaling of features into the range where a concept's activation lives, by monotone piecewise linear maps.
 
-Easy to get wrong: a test row may lie outside the training range. It is clipped to it, because states outside
-[0, 1] were never seen in training.
+Every scaling is a list of knots (value, height) for each feature: min-max has two, ranks have up to `KNOTS`, and
+halfway between them has the ranks' knots at the mean of both heights.
+
+Easy to get wrong: a test row may lie outside the training range. It is clipped to it, because states outside were
+never seen in training. And equal values must stay equal under rounding noise: values closer than `TIE` of the span
+share a knot.
 """
 
 from dataclasses import dataclass
@@ -11,38 +15,74 @@ from numpy.typing import NDArray
 
 from .activation import Array
 
+KNOTS = 1000
+"""Most knots of a rank scaling: its heights are within 1/1000 of the exact ranks, on any number of rows."""
 
-@dataclass(frozen=True)
-class MinMax:
-    """x ↦ (x − low) / span, clipped to [0, 1]; a feature of span 0 becomes 0."""
-
-    low: Array
-    span: Array
-
-    @classmethod
-    def fit(cls, X: Array) -> "MinMax":
-        """Take the range of each column."""
-        low = X.min(axis=0)
-        return cls(low, X.max(axis=0) - low)
-
-    def __call__(self, X: Array) -> Array:
-        """Scale rows."""
-        return np.clip((X - self.low) / np.where(self.span > 0, self.span, 1.0), 0.0, 1.0)
+TIE = 1e-9
+"""Values closer than this share of the feature's span have one rank."""
 
 
 @dataclass(frozen=True)
-class InRange:
-    """x ↦ x clipped to [low, high]: for data that is scaled already."""
+class Scaling:
+    """For each feature, knot values in increasing order and their heights; linear between, constant beyond."""
 
-    low: float
-    high: float
+    values: tuple[Array, ...]
+    heights: tuple[Array, ...]
 
     def __call__(self, X: Array) -> Array:
-        """Clip rows."""
-        return np.clip(X, self.low, self.high)
+        """Scale rows, shape (n, n_features)."""
+        scaled = np.empty_like(X, order="F")
+        for j, (values, heights) in enumerate(zip(self.values, self.heights, strict=True)):
+            scaled[:, j] = np.interp(X[:, j], values, heights)
+        return scaled
+
+
+def fit_scaling(kind: str, X: Array, sample_weight: Array) -> Scaling:
+    """Return the scaling ``"minmax"``, ``"quantile"`` or ``"halfway"`` of weighted rows; no column may be constant."""
+    knots = [_knots(kind, column, sample_weight) for column in X.T]
+    return Scaling(tuple(values for values, _ in knots), tuple(heights for _, heights in knots))
+
+
+def identity(n_features: int, low: float, high: float) -> Scaling:
+    """Return the scaling of data that lies in [low, high] already."""
+    ends = np.array([low, high])
+    return Scaling((ends,) * n_features, (ends,) * n_features)
 
 
 def varying(X: Array) -> NDArray[np.bool_]:
     """Say for each column whether it holds two different values."""
     differs: NDArray[np.bool_] = X.max(axis=0) > X.min(axis=0)
     return differs
+
+
+def _knots(kind: str, column: Array, sample_weight: Array) -> tuple[Array, Array]:
+    low, high = column.min(), column.max()
+    if kind == "minmax":
+        return np.array([low, high]), np.array([0.0, 1.0])
+    values, ranks = rank_knots(column, sample_weight)
+    if kind == "quantile":
+        return values, ranks
+    return values, (ranks + (values - low) / (high - low)) / 2
+
+
+def rank_knots(column: Array, sample_weight: Array) -> tuple[Array, Array]:
+    """Return knots of the mid-rank distribution function, stretched to [0, 1].
+
+    Tied values form a group with one height, held flat from its smallest to its largest value. Of more groups than
+    `KNOTS`, those are kept that hold the quantiles (j + ½) / `KNOTS`, and both ends.
+    """
+    order = np.argsort(column, kind="stable")
+    column, sample_weight = column[order], sample_weight[order]
+    starts = np.flatnonzero(np.r_[True, np.diff(column) > TIE * (column[-1] - column[0])])
+    mass = np.add.reduceat(sample_weight, starts)
+    upto = np.cumsum(mass)
+    rank = upto - mass / 2
+    if len(starts) > KNOTS:
+        levels = (np.arange(KNOTS) + 0.5) / KNOTS * upto[-1]
+        kept = np.unique(np.r_[0, np.searchsorted(upto, levels), len(starts) - 1])
+    else:
+        kept = np.arange(len(starts))
+    ends = np.r_[starts[1:], len(column)] - 1
+    values = np.c_[column[starts], column[ends]][kept].ravel()
+    height = (rank[kept] - rank[0]) / max(rank[-1] - rank[0], np.finfo(np.float64).tiny)
+    return values, np.repeat(height, 2)

@@ -50,7 +50,8 @@ class CognitiveMapDisplay:
         self._draw_edges(ax, edges, position)
         self._draw_nodes(ax, position, angle)
         ax.set(xlim=(-1.7, 1.7), ylim=(-1.35, 1.35), aspect="equal")
-        ax.set_title(f"Cognitive map: the {len(edges)} strongest of {(self.weights != 0).sum()} inner weights")
+        n_all = len(self.edges(self.weights.size))
+        ax.set_title(f"Cognitive map: the {len(edges)} strongest of {n_all} edges between concepts")
         ax.axis("off")
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -1,0 +1,143 @@
+"""Innovations: what each iteration adds beyond all before it, as orthonormal columns in the order of t.
+
+The increments F = (1 | A⁰ | E¹ | …), columns scaled by powers of two, are orthogonalised block by block: Q = F T with T
+upper triangular, so the first columns solve the readout for every smaller number of iterations too.
+
+Easy to get wrong: F is ill-conditioned, so T has entries up to `AMPLIFICATION` and cannot be known to full precision.
+It need not be: whatever T came out is applied to the training rows as it will be to new ones, and one further factor,
+which is well-conditioned, makes *that* orthonormal. An error in T then changes the basis of a span and not the
+solution; what remains is the rounding of the product itself. Columns are chosen whole, by pivoting: unlike a cut among
+singular vectors, a set of columns spans the same space after any rounding.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from .activation import Array
+from .constants import AMPLIFICATION, NOVELTY
+
+TIE_BREAK = 0.99
+"""Preference of a block's last column against its first where pivots tie, as for a feature and its complement."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The map from increments to innovations.
+
+    Attributes
+    ----------
+    columns, scales : tuple of arrays
+        For each iteration, the concepts whose increments entered and the powers of two that scale them.
+    map, whiten : arrays of shape (p + 1, p + 1)
+        Q = (F · map) · whiten, both upper triangular; column 0 is the constant.
+    """
+
+    columns: tuple[NDArray[np.intp], ...]
+    scales: tuple[Array, ...]
+    map: Array
+    whiten: Array
+
+    @property
+    def ends(self) -> list[int]:
+        """Number of columns of Q, the constant among them, up to each iteration."""
+        return list(1 + np.cumsum([len(columns) for columns in self.columns]))
+
+    @property
+    def condition(self) -> float:
+        """Largest factor by which an innovation magnifies a rounding error of the scaled increments."""
+        return float(np.linalg.norm(self.map, axis=0).max() / self.map[0, 0])
+
+    def __call__(self, blocks: Iterable[Array]) -> Array:
+        """Return Q for the rows whose increments these are, shape (n, p + 1)."""
+        chosen = zip(blocks, self.columns, self.scales, strict=False)
+        features = [block[:, columns] * scale for block, columns, scale in chosen]
+        return np.hstack([np.ones((len(features[0]), 1)), *features]) @ self.map @ self.whiten
+
+    def cut(self, n_iterations: int) -> "Basis":
+        """Return the basis of the first `n_iterations` iterations after A⁰."""
+        end = self.ends[n_iterations]
+        kept = slice(n_iterations + 1)
+        return Basis(self.columns[kept], self.scales[kept], self.map[:end, :end], self.whiten[:end, :end])
+
+    def coefficients(self, C: Array, n_concepts: int) -> tuple[Array, Array]:
+        """Turn coefficients of Q, shape (p + 1, N), into those of A⁰, E¹, …, shape (T + 1, M, N), and a constant."""
+        raw = self.map @ (self.whiten @ C)
+        found, start = np.zeros((len(self.columns), n_concepts, C.shape[1])), 1
+        for t, (columns, scale) in enumerate(zip(self.columns, self.scales, strict=True)):
+            found[t, columns] = raw[start : start + len(columns)] * scale[:, None]
+            start += len(columns)
+        return found, raw[0]
+
+
+def fit_innovations(blocks: Iterator[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
+    """Return the basis and the training rows' Q, which satisfies Σ_i w_i Q_iᵀ Q_i = I.
+
+    Blocks are taken until one adds nothing, or `max_rank` innovations are found.
+    """
+    root, total = np.sqrt(sample_weight)[:, None], sample_weight.sum()
+    Q = np.empty((len(root), max_rank + 1), order="F")
+    Q[:, :1] = root / np.sqrt(total)
+    F, T = Q[:, :1] * np.sqrt(total), np.full((1, 1), total**-0.5)
+    features, columns, scales = [F], [], []
+    for block in blocks:
+        varies = np.flatnonzero(np.ptp(block, axis=0) > 0)
+        scale = 1 / _binary_ceiling(np.abs(block[:, varies]).max(axis=0))
+        p = len(T)
+        chosen, q, T = _innovate(block[:, varies] * scale * root, Q[:, :p], T, max_rank + 1 - p)
+        if len(chosen) == 0:
+            break
+        Q[:, p : p + len(chosen)] = q
+        features.append(block[:, varies[chosen]] * scale[chosen] * root)
+        columns.append(varies[chosen])
+        scales.append(scale[chosen])
+    mapped = np.hstack(features) @ T
+    triangle = np.linalg.cholesky(mapped.T @ mapped).T
+    whiten = solve_triangular(triangle, np.eye(len(T)))
+    return Basis(tuple(columns), tuple(scales), T, whiten), (mapped @ whiten) / root
+
+
+def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return the columns of F that add to Q, their innovations q, and T enlarged by the map to them.
+
+    Classical Gram–Schmidt, twice: F = Q S + q R, hence q = F R⁻¹ − Q S R⁻¹ with Q = (earlier F) T.
+    """
+    S = Q.T @ F
+    rest = F - Q @ S
+    spread = np.linalg.norm(F - np.outer(Q[:, 0], S[0]), axis=0)
+    again = Q.T @ rest
+    rest, S = rest - Q @ again, S + again
+    order, R = _pivoted(rest, spread)
+    k = min(_leading(np.abs(np.diagonal(R)) > NOVELTY), room)
+    R = R[:k, :k] * spread[order[:k]]
+    inverse = solve_triangular(R, np.eye(k))
+    across = -T @ (S[:, order[:k]] @ inverse)
+    # Entries of F are at most 1 and those of Q about T[0, 0], so this is what becomes of a rounding error of F.
+    size = np.hypot(np.linalg.norm(across, axis=0), np.linalg.norm(inverse, axis=0))
+    k = _leading(size <= AMPLIFICATION * T[0, 0])
+    chosen, inverse = order[:k], inverse[:k, :k]
+    enlarged = np.block([[T, across[:, :k]], [np.zeros((k, len(T))), inverse]])
+    return chosen, rest[:, chosen] @ inverse, enlarged
+
+
+def _pivoted(rest: Array, spread: Array) -> tuple[NDArray[np.intp], Array]:
+    """Return the order and the triangle of a column-pivoted QR of the columns, each relative to its spread."""
+    preference = np.linspace(1.0, TIE_BREAK, rest.shape[1]) / spread
+    small = np.linalg.qr(rest, mode="r") if len(rest) > rest.shape[1] else rest
+    R, order = qr(small * preference, mode="r", pivoting=True, check_finite=False)
+    R = R[: R.shape[1]]
+    return order.astype(np.intp), R / (preference * spread)[order]
+
+
+def _leading(condition: NDArray[np.bool_]) -> int:
+    """Return how many entries come before the first false one."""
+    return int(np.logical_and.accumulate(condition).sum())
+
+
+def _binary_ceiling(x: Array) -> Array:
+    """Return the power of two above each positive x: scaling by it is exact."""
+    ceiling: Array = np.ldexp(1.0, np.frexp(x)[1])
+    return ceiling

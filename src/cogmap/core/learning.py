@@ -1,0 +1,139 @@
+"""The supervised step: outer weights by the way that `alpha` names, with leave-one-out scores of the training rows.
+
+- ``alpha="loo"``: innovations with shrink factors and gate; where rows are few against concepts, a ridge over the
+  increments is tried beside them, and the smaller leave-one-out error decides.
+- a positive ``alpha``: one ridge penalty on the standardised increments.
+- ``alpha=0``, or the final state alone: the paper's minimum-norm solution on the raw states.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from .activation import Array
+from .constants import FEW_ROWS, MAX_RANK, RIDGE_DECAYS, RIDGE_PENALTIES, RIDGE_ROWS, ROWS_PER_INNOVATION
+from .increments import increments
+from .innovations import fit_innovations
+from .readout import Readout, final_state, moore_penrose
+from .reasoning import Network, until_fixed_point
+from .ridge import Design, Spectrum, smooth, solve, spectrum
+from .shrinkage import fit_shrunken
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A readout and what is known about it.
+
+    Attributes
+    ----------
+    readout : Readout
+        The readout.
+    fitted, outside : arrays of shape (n, N)
+        Raw scores of the training rows, and what they are when the row itself is left out.
+    rank, condition : int, float
+        Rank and condition number of what was solved.
+    degrees_of_freedom : float
+        Trace of the smoother.
+    alpha : float or None
+        The ridge penalty, where there is one.
+    shrinkage : array of shape (T + 1,) or None
+        The shrink factors, where there are some.
+    active : array of shape (T + 1,) or None
+        Share of the training rows that the gate let reason so far, where there is a gate.
+    """
+
+    readout: Readout
+    fitted: Array
+    outside: Array
+    rank: int
+    condition: float
+    degrees_of_freedom: float
+    alpha: float | None = None
+    shrinkage: Array | None = None
+    active: Array | None = None
+
+    def error(self, target: Array, sample_weight: Array) -> float:
+        """Return the leave-one-out squared error."""
+        return float(sample_weight @ ((target - self.outside) ** 2).sum(axis=1) / sample_weight.sum())
+
+
+def learn(
+    network: Network,
+    initial: Array,
+    target: Array,
+    sample_weight: Array,
+    unit: Array,
+    *,
+    alpha: float | str,
+    final: bool,
+    max_iter: int,
+    tol: float,
+) -> Learned:
+    """Solve the readout for rows with initial states `initial`, shape (n, M).
+
+    `unit` is the weight that leaving a row out takes away: one copy of the row, or what there is of it.
+    """
+    if final or alpha == 0 or initial.shape[1] == 0:
+        states = until_fixed_point(network, initial, max_iter, tol)
+        found = (final_state if final else moore_penrose)(states, target, sample_weight, unit)
+        return Learned(*found, degrees_of_freedom=float(found.rank), alpha=0.0)
+    reference = sample_weight @ initial / sample_weight.sum()
+    design = Design(network, initial, reference, sample_weight, unit, max_iter)
+    if alpha != "loo":
+        design = replace(design, n_iter=sum(1 for _ in _useful(design, tol)) - 1)
+        return _ridge(design, spectrum(design), target, float(alpha))
+    candidates = []
+    if initial.shape[1] < ROWS_PER_INNOVATION * sample_weight.sum():
+        candidates.append(_shrunken(design, target, tol))
+    if sample_weight.sum() < FEW_ROWS * initial.shape[1]:
+        candidates.append(_best_ridge(design, target, tol))
+    return min(candidates, key=lambda found: found.error(target, sample_weight))
+
+
+def _useful(design: Design, tol: float) -> Iterator[Array]:
+    """Yield linearised increments up to the fixed point, where no activation of any row moves by `tol` or more."""
+    found = islice(increments(design.network, design.initial, design.reference), design.n_iter + 1)
+    for t, increment in enumerate(found):
+        if t > 0 and np.abs(increment.whole).max(initial=0.0) < tol:
+            return
+        yield increment.linearised
+
+
+def _shrunken(design: Design, target: Array, tol: float) -> Learned:
+    weight, total = design.sample_weight, design.sample_weight.sum()
+    max_rank = int(min(max(MAX_RANK, design.initial.shape[1]), ROWS_PER_INNOVATION * total))
+    basis, Q = fit_innovations(_useful(design, tol), weight, max_rank)
+    readout, outside, path = fit_shrunken(design.reference, basis, Q, target, weight, design.unit)
+    active = path.active[: readout.n_iter + 1] @ weight / total
+    inside = Q[:, : len(readout.coefficients)]
+    fitted = (inside * readout.shrinkage_of_columns) @ readout.coefficients
+    rank, condition = len(readout.coefficients), readout.basis.condition
+    return Learned(
+        readout, fitted, outside, rank, condition, readout.degrees_of_freedom, shrinkage=readout.shrink, active=active
+    )
+
+
+def _ridge(design: Design, found: Spectrum, target: Array, alpha: float) -> Learned:
+    fitted, outside = smooth(design, found, target, alpha)
+    readout = solve(design, found, target, alpha)
+    dof = 1 + float(found.kept(alpha).sum())
+    return Learned(readout, fitted, outside, len(found.S) + 1, found.condition(alpha), dof, alpha=alpha)
+
+
+def _best_ridge(design: Design, target: Array, tol: float) -> Learned:
+    """Try decays and penalties; keep those with the least leave-one-out error."""
+    weight = design.sample_weight
+    design = replace(design, n_iter=sum(1 for _ in _useful(design, tol)) - 1)
+    best: tuple[float, Design, Spectrum, float] | None = None
+    for decay in RIDGE_DECAYS if len(target) <= RIDGE_ROWS else RIDGE_DECAYS[:1]:
+        candidate = replace(design, decay=decay)
+        found = spectrum(candidate)
+        for alpha in RIDGE_PENALTIES * (found.S**2).mean():
+            outside = smooth(candidate, found, target, float(alpha))[1]
+            error = float(weight @ ((target - outside) ** 2).sum(axis=1))
+            if best is None or error < best[0]:
+                best = error, candidate, found, float(alpha)
+    assert best is not None
+    return _ridge(*best[1:3], target, best[3])
