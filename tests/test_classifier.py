@@ -235,6 +235,18 @@ def test_a_constant_feature_has_no_edges_and_no_relevance(iris):
 def test_no_varying_feature_predicts_the_most_frequent_class():
     model = LTCNClassifier().fit(np.ones((5, 2)), ["a", "b", "b", "b", "a"])
     assert list(model.predict([[1, 1], [2, 3]])) == ["b", "b"]
+    np.testing.assert_allclose(model.predict_proba([[1, 1]]), [[0.4, 0.6]])
+
+
+def test_one_row_in_every_class():
+    model = LTCNClassifier().fit(np.eye(3), [0, 1, 2])
+    assert list(model.predict(np.eye(3))) == [0, 1, 2]
+
+
+def test_a_feature_that_varies_in_its_last_digits_only_is_ignored(rng):
+    X, y = 0.5 + 1e-14 * rng.normal(size=(50, 1)), np.repeat(["a", "b"], [30, 20])
+    probability = LTCNClassifier(scaling=None).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(probability, np.tile([0.6, 0.4], (50, 1)))
 
 
 @ill_conditioned

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
+    from .tuning import LTCNClassifierCV
     from .warnings import IllConditionedWarning
 
 __version__ = "0.1.0"
 
-_HOMES = {"IllConditionedWarning": "warnings", "LTCNClassifier": "classifier"}
-__all__ = ["IllConditionedWarning", "LTCNClassifier"]
+_HOMES = {"IllConditionedWarning": "warnings", "LTCNClassifier": "classifier", "LTCNClassifierCV": "tuning"}
+__all__ = ["IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV"]
 
 
 def __getattr__(name: str) -> Any:

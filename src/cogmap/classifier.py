@@ -5,25 +5,16 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from numpy.typing import ArrayLike
 
 from .core.activation import ACTIVATIONS, Array
-from .core.blocks import in_blocks
-from .core.concepts import fit_concepts
-from .core.decision import METRICS, Decision, argmax_decision, discriminant_decision
-from .core.dynamics import Dynamics, diagnose
-from .core.inner import correlation_weights, regression_weights, slope_weights, stable_regression_weights
-from .core.learning import Learned, learn
-from .core.readout import UNTRUSTWORTHY_CONDITION, inverse_one_hot
-from .core.reasoning import RULES, Network, Rule, trajectory
-from .core.relevance import paper_relevance
-from .validation import checked_rows, column
+from .core.decision import METRICS
+from .core.learning import Learned
+from .core.model import Model, Rows, Settings, fit_model
+from .core.readout import UNTRUSTWORTHY_CONDITION
+from .core.reasoning import RULES, Rule
+from .estimator import NetworkClassifier
+from .validation import column
 from .warnings import IllConditionedWarning
 
 CHOICES = {
@@ -38,7 +29,7 @@ INNER = ("slopes", "regression", "stable-regression", "correlation")
 Inner = Literal["slopes", "regression", "stable-regression", "correlation"]
 
 
-class LTCNClassifier(ClassifierMixin, BaseEstimator):
+class LTCNClassifier(NetworkClassifier):
     """Recurrence-aware Long-Term Cognitive Network classifier.
 
     Every feature is a concept of a recurrent network. Inner weights between the concepts are learned without the
@@ -77,6 +68,10 @@ class LTCNClassifier(ClassifierMixin, BaseEstimator):
     terms : int or None, default=None
         Number of linguistic terms for each feature ("alcohol is low", "… medium", "… high"), each a concept of its
         own; 3 or more. None makes each feature one concept.
+    cases : bool, default=False
+        Also remember the training rows: each becomes a concept, how much a row resembles it, and is read together with
+        the states. For problems where neighbours matter; needs ``alpha="loo"``, stores the training rows in the model,
+        and costs time with the cube of their number.
     tol : float, default=1e-12
         Reasoning stops at the fixed point: where no activation of any training row moves by `tol` or more.
     class_weight : dict, "balanced" or None, default=None
@@ -148,6 +143,7 @@ class LTCNClassifier(ClassifierMixin, BaseEstimator):
         decision_metric: Literal["kappa", "accuracy", "balanced_accuracy", "log_loss"] = "kappa",
         scaling: Literal["halfway", "quantile", "minmax"] | None = "halfway",
         terms: int | None = None,
+        cases: bool = False,
         tol: float = 1e-12,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
     ) -> None:
@@ -162,6 +158,7 @@ class LTCNClassifier(ClassifierMixin, BaseEstimator):
         self.decision_metric = decision_metric
         self.scaling = scaling
         self.terms = terms
+        self.cases = cases
         self.tol = tol
         self.class_weight = class_weight
 
@@ -198,194 +195,20 @@ class LTCNClassifier(ClassifierMixin, BaseEstimator):
             This estimator.
         """
         self._check_parameters()
-        rows = checked_rows(self, X, reset=True)
-        rows, codes, weights, unit = self._encode(rows, y, sample_weight)
-        activation = ACTIVATIONS[self.activation]
-        if self.scaling is None:
-            self._check_range(rows, activation.low, activation.high)
-        bounds = (activation.low, activation.high)
-        self._concepts = fit_concepts(rows, weights, self.scaling, self.terms, bounds)
-        initial = self._concepts(rows)
-        self._network = self._fit_network(initial, weights)
-        target = inverse_one_hot(codes, len(self.classes_), activation)
-        learned = learn(
-            self._network,
-            initial,
-            target,
-            weights,
-            unit,
-            alpha=self.alpha,
-            final=self.readout == "final",
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        self._readout = learned.readout
-        self._decision = self._fit_decision(learned, target, codes, weights)
-        self._publish(learned)
+        rows = self._training_rows(X, y, sample_weight)
+        model, learned = fit_model(rows, self._settings(rows))
+        outside, fitted = model.one_hot_scale(learned.outside), model.one_hot_scale(learned.fitted)
+        self._decision = self._decide(outside, fitted, rows, model.scale)
+        self._keep(model, learned)
         return self
 
-    def decision_function(self, X: ArrayLike) -> Array:
-        """Return the score of each class; for two classes, that of the second less that of the first.
+    def _raw(self, X: Array) -> Array:
+        return self._networks[0].one_hot_scale(self._networks[0].raw(X))
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Scores; the largest, or the sign, decides the class.
-        """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each row, the one with the largest score; shape (n_samples,)."""
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
-
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Return class probabilities; shape (n_samples, n_classes).
-
-        They are the softmax of the scores times a factor that minimises the leave-one-out log loss. With
-        ``decision_metric="log_loss"`` they are calibrated; another metric moves the prior on purpose, and them with it.
-        """
-        scores = self._scores(X)
-        probability = softmax(self._decision.sharpness * scores, axis=1)
-        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
-        winner, row = scores.argmax(axis=1), np.arange(len(scores))
-        tied = probability.argmax(axis=1) != winner
-        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
-        return probability
-
-    def trajectory(self, X: ArrayLike) -> Array:
-        """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
-        return self._states(X, self.n_iter_)
-
-    def diagnose(self, X: ArrayLike) -> Dynamics:
-        """Say for each row whether its trajectory reaches a fixed point or a limit cycle within `max_iter`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        Dynamics
-            The verdict for each row, whether the fixed point is unique, and a bound that may prove convergence.
-        """
-        return diagnose(self._states(X, self.max_iter), self._network, max(self.tol, np.finfo(np.float64).eps))
-
-    def relevance(self) -> Array:
-        """Return the paper's relevance Ω of each feature, the absolute weights that leave its concepts.
-
-        Returns
-        -------
-        array of shape (n_features_in_,)
-            Relevance; exactly 0 for a constant feature.
-        """
-        check_is_fitted(self)
-        concepts = paper_relevance(self.inner_weights_, self.outer_weights_)
-        return np.bincount(self._concepts.feature, concepts, self.n_features_in_).astype(np.float64)
-
-    @property
-    def feature_importances_(self) -> Array:
-        """Relevance of each feature, summing to 1."""
-        relevance = self.relevance()
-        return relevance / (relevance.sum() or 1.0)
-
-    def _check_parameters(self) -> None:
-        for name, choices in CHOICES.items():
-            if (value := getattr(self, name)) not in choices:
-                raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
-        if isinstance(self.inner, str) and self.inner not in INNER:
-            raise ValueError(f"inner={self.inner!r} is unknown: use {' or '.join(map(repr, INNER))}, or an array.")
-        if not (isinstance(self.phi, (float, Real)) and 0 <= self.phi <= 1):
-            raise ValueError(f"phi={self.phi!r} must be a number from 0 to 1.")
-        if not (isinstance(self.max_iter, (int, Integral)) and self.max_iter >= 0):
-            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, 0 or larger.")
-        if self.alpha != "loo" and not (isinstance(self.alpha, (float, Real)) and self.alpha >= 0):
-            raise ValueError(f"alpha={self.alpha!r} must be 'loo' or a number, 0 or larger.")
-        if self.terms is not None and not (isinstance(self.terms, (int, Integral)) and self.terms >= 3):
-            raise ValueError(f"terms={self.terms!r} must be None or a whole number, 3 or larger.")
-        if not (isinstance(self.tol, (float, Real)) and self.tol >= 0):
-            raise ValueError(f"tol={self.tol!r} must be a number, 0 or larger.")
-
-    def _encode(
-        self, rows: Array, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Array, NDArray[np.intp], Array, Array]:
-        """Drop rows of weight 0; return the rest, their class codes, their weights, and the weight of one copy of each.
-
-        Sets `classes_`.
-        """
-        if y is None:
-            raise ValueError("LTCNClassifier requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        if len(labels) != len(rows):
-            raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
-        check_classification_targets(labels)
-        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        rows, labels, weights = rows[weights > 0], labels[weights > 0], weights[weights > 0]
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class ({self.classes_[0]!r}) only: a classifier needs at least two classes.")
-        share = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weights)
-        if not (share > 0).all():
-            raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
-        return rows, codes, weights * share[codes], np.minimum(1.0, weights) * share[codes]
-
-    def _check_range(self, rows: Array, low: float, high: float) -> None:
-        outside = (rows < low) | (rows > high)
-        if outside.any():
-            row, index = np.argwhere(outside)[0]
-            raise ValueError(
-                f"scaling=None needs data in [{low:g}, {high:g}], but {column(index, self._names())} holds "
-                f"{rows[row, index]:g} in row {row}: scale it, or use scaling='minmax'."
-            )
-
-    def _names(self) -> NDArray[Any] | None:
-        return getattr(self, "feature_names_in_", None)
-
-    def _fit_network(self, initial: Array, weights: Array) -> Network:
-        activation = ACTIVATIONS[self.activation]
-        if not isinstance(self.inner, str):
-            W, b = self._given_weights(), np.zeros(initial.shape[1])
-        elif self.inner == "regression":
-            W, b = regression_weights(initial, weights, activation)
-        elif self.inner == "stable-regression":
-            W, b = stable_regression_weights(initial, weights, activation)
-        elif self.inner == "correlation":
-            W, b = correlation_weights(initial, weights)
-        else:
-            W, b = slope_weights(initial, weights)
-        return Network.from_rule(self.rule, W, b, float(self.phi), activation)
-
-    def _given_weights(self) -> Array:
-        """Return the given weights between concepts; those between features hold for all their terms."""
-        W = np.asarray(self.inner, dtype=np.float64)
-        shape = (self.n_features_in_, self.n_features_in_)
-        if W.shape != shape or not np.isfinite(W).all():
-            raise ValueError(
-                f"inner must be one of {INNER}, or finite numbers of shape {shape}; its shape is {W.shape}."
-            )
-        return W[np.ix_(self._concepts.feature, self._concepts.feature)]
-
-    def _fit_decision(self, learned: Learned, target: Array, codes: NDArray[np.intp], weights: Array) -> Decision:
-        if self.decision == "argmax":
-            return argmax_decision(learned.outside, codes, weights)
-        return discriminant_decision(learned.outside, learned.fitted, codes, weights, self.decision_metric)
-
-    def _publish(self, learned: Learned) -> None:
+    def _keep(self, model: Model, learned: Learned) -> None:
         """Set the fitted attributes."""
-        names = self._names()
-        features = [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
-        self.concept_names_ = np.array(self._concepts.names(features), dtype=object)
-        self.inner_weights_, self.inner_bias_ = self._network.weights, self._network.bias
-        self.outer_weights_, self.outer_bias_ = learned.readout.outer(self._network)
-        self.n_iter_ = learned.readout.n_iter
+        self._networks, self._longest = [model], self.max_iter
+        self._publish([model.readout.outer(model.network)], [""])
         self.alpha_, self.shrinkage_ = learned.alpha, learned.shrinkage
         self.rank_, self.condition_ = learned.rank, learned.condition
         self.degrees_of_freedom_, self.active_share_ = learned.degrees_of_freedom, learned.active
@@ -397,12 +220,59 @@ class LTCNClassifier(ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _scores(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        initial = self._concepts(checked_rows(self, X, reset=False))
-        return in_blocks(lambda rows: self._decision(self._readout.scores(self._network, rows)), initial)
+    def _settings(self, rows: Rows) -> Settings:
+        """Return what the core needs to know of the parameters, checked against the rows."""
+        if self.scaling is None:
+            self._check_range(rows.X)
+        return Settings(
+            phi=self.phi,
+            max_iter=self.max_iter,
+            activation=self.activation,
+            alpha=self.alpha,
+            inner=self.inner if isinstance(self.inner, str) else self._given_weights(),
+            rule=self.rule,
+            readout=self.readout,
+            scaling=self.scaling,
+            terms=self.terms,
+            cases=self.cases,
+            tol=self.tol,
+        )
 
-    def _states(self, X: ArrayLike, n_iter: int) -> Array:
-        check_is_fitted(self)
-        initial = self._concepts(checked_rows(self, X, reset=False))
-        return in_blocks(lambda rows: trajectory(self._network, rows, n_iter), initial)
+    def _check_parameters(self) -> None:
+        for name, choices in CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
+                raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
+        if isinstance(self.inner, str) and self.inner not in INNER:
+            raise ValueError(f"inner={self.inner!r} is unknown: use one of {', '.join(map(repr, INNER))}, or an array.")
+        if not (isinstance(self.phi, (float, Real)) and 0 <= self.phi <= 1):
+            raise ValueError(f"phi={self.phi!r} must be a number from 0 to 1.")
+        if not (isinstance(self.max_iter, (int, Integral)) and self.max_iter >= 0):
+            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, 0 or larger.")
+        if self.alpha != "loo" and not (isinstance(self.alpha, (float, Real)) and self.alpha >= 0):
+            raise ValueError(f"alpha={self.alpha!r} must be 'loo' or a number, 0 or larger.")
+        if self.terms is not None and not (isinstance(self.terms, (int, Integral)) and self.terms >= 3):
+            raise ValueError(f"terms={self.terms!r} must be None or a whole number, 3 or larger.")
+        if self.cases and (self.alpha != "loo" or self.readout == "final"):
+            raise ValueError(f"cases=True needs alpha='loo' and readout='trajectory'; alpha is {self.alpha!r}.")
+        if not (isinstance(self.tol, (float, Real)) and self.tol >= 0):
+            raise ValueError(f"tol={self.tol!r} must be a number, 0 or larger.")
+
+    def _check_range(self, X: Array) -> None:
+        activation = ACTIVATIONS[self.activation]
+        outside = (activation.low > X) | (activation.high < X)
+        if outside.any():
+            row, index = np.argwhere(outside)[0]
+            raise ValueError(
+                f"scaling=None needs data in [{activation.low:g}, {activation.high:g}], but "
+                f"{column(index, getattr(self, 'feature_names_in_', None))} holds {X[row, index]:g} in row {row}: "
+                "scale it, or use scaling='minmax'."
+            )
+
+    def _given_weights(self) -> Array:
+        W = np.asarray(self.inner, dtype=np.float64)
+        shape = (self.n_features_in_, self.n_features_in_)
+        if W.shape != shape or not np.isfinite(W).all():
+            raise ValueError(
+                f"inner must be one of {INNER}, or finite numbers of shape {shape}; its shape is {W.shape}."
+            )
+        return W

@@ -95,3 +95,14 @@ def test_readout_of_the_states_equals_that_of_the_increments(activation, rule, p
     expected = sum(block @ K for block, K in zip(blocks, coefficients, strict=True))
     found = np.einsum("ntm,tmk->nk", trajectory(network, X, 4), R) + constant
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_saturated_concepts_keep_their_digits(activation, rng):
+    X = rng.random((40, 3))
+    network = Network(50 * rng.normal(size=(3, 3)), 20 * rng.normal(size=3), 0.8, ACTIVATIONS[activation])
+    states = trajectory(network, X, 6)
+    for t, (linearised, whole) in enumerate(islice(increments(network, X, X[0]), 7)):
+        assert np.isfinite(linearised).all()
+        expected = states[:, t] - states[:, t - 1] if t else X
+        np.testing.assert_allclose(whole, expected, atol=1e-13)

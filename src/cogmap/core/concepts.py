@@ -61,9 +61,18 @@ class Concepts:
         ):
             if len(peaks) == 0:
                 found.append(str(features[j]))
-            words = WORDS.get(len(peaks)) or [f"about {np.interp(p, heights, values):.4g}" for p in peaks]
+            words = WORDS.get(len(peaks)) or _numbers(np.interp(peaks, heights, values))
             found.extend(f"{features[j]} is {word}" for word in words[: len(peaks)])
         return found
+
+
+def _numbers(values: Array) -> list[str]:
+    """Write numbers with as few digits as tell them apart, four at least."""
+    for digits in range(4, 17):
+        words = ["about " + np.format_float_positional(v, digits, fractional=False, trim="-") for v in values]
+        if len(set(words)) == len(words):
+            break
+    return words
 
 
 def memberships(scaled: Array, peaks: Array) -> Array:

@@ -5,7 +5,7 @@ The experiments are in `benchmarks/constants.py`; means are over the paper's 30 
 
 import numpy as np
 
-AMPLIFICATION = 1e11
+AMPLIFICATION = 3e10
 """Largest factor by which an innovation may magnify a rounding error of the increments.
 
 """
@@ -26,7 +26,7 @@ LEAST_FREE = 1e-9
 """Smallest 1 − leverage to divide by: a row that alone determines its fit has no prediction without it."""
 
 LEAST_EIGENVALUE = 1e-6
-"""Share of a class scoring's variance below which it does not separate the classes and is left out of the decision."""
+"""Share of a class scoring's variance that must be explained for it to take part in the decision."""
 
 PRIOR_EXPONENTS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25])
 """Candidates for the exponent of the class priors in the decision."""
@@ -51,3 +51,18 @@ LEAST_SPREAD = 1e-10
 
 One bound for all discriminant variables, because a perfect fit leaves their rotation undetermined.
 """
+
+TRAJECTORY_SHARE, CASE_DECAY = 3.0, 0.3
+"""Weight of the innovations beside the cases, and its decay with each iteration."""
+
+CASE_RIDGE = 1.0
+"""Ridge of the cases' metric, in units of the mean variance of a concept."""
+
+CASE_PENALTIES, CASE_START = np.array([0.0016, 0.006, 0.025, 0.1, 0.4, 1.6, 6.4]), 4
+"""Candidates for the penalty of a readout with cases, and the one to start from."""
+
+CASE_SAMPLE = 1600
+"""Rows on which that penalty is chosen."""
+
+CASE_ROWS = 6000
+"""Most rows for which `LTCNClassifierCV` tries cases: their cost grows with the cube of the rows."""

@@ -34,28 +34,41 @@ class Decision:
 
     def __call__(self, raw: Array) -> Array:
         """Decode raw class scores, shape (n, N)."""
-        decoded: Array = raw @ self.projection
-        return decoded + self.offset
+        decoded: Array = raw @ self.projection + self.offset
+        return decoded
 
 
 def class_shares(codes: Codes, sample_weight: Array, n_classes: int) -> Array:
     """Return each class's share of the weight."""
-    return np.bincount(codes, sample_weight, n_classes) / sample_weight.sum()
+    shares: Array = np.bincount(codes, sample_weight, n_classes) / sample_weight.sum()
+    return shares
 
 
-def argmax_decision(raw: Array, codes: Codes, sample_weight: Array) -> Decision:
-    """Take the scores as they are; only the sharpness of the probabilities is fitted."""
+def argmax_decision(raw: Array, codes: Codes, sample_weight: Array, scale: Array) -> Decision:
+    """Take the scores as they are, with 0 and 1 moved to the values of `scale`; fit the probabilities' sharpness."""
+    zero, one = scale
     n_classes = raw.shape[1]
-    return Decision(np.eye(n_classes), np.zeros(n_classes), 0.0, _sharpness(raw, codes, sample_weight)[0])
+    decided = zero + (one - zero) * raw
+    sharpness = _sharpness(decided, codes, sample_weight)[0]
+    return Decision((one - zero) * np.eye(n_classes), np.full(n_classes, zero), 0.0, sharpness)
 
 
-def discriminant_decision(raw: Array, fitted: Array, codes: Codes, sample_weight: Array, metric: str) -> Decision:
-    """Fit the decoding to leave-one-out scores `raw`; `fitted` are the scores of the fit itself, both (n, N)."""
+def discriminant_decision(
+    raw: Array, fitted: Array, codes: Codes, sample_weight: Array, unit: Array, metric: str
+) -> Decision:
+    """Fit the decoding to leave-one-out scores `raw`; `fitted` are the scores of the fit itself, both (n, N).
+
+    Both are on the scale of the one-hot. A class of one row (of weight `unit`) cannot be judged from outside: it is
+    judged from inside. Where nothing separates the classes, the priors are all that is known.
+    """
     n_classes = raw.shape[1]
+    mass = np.bincount(codes, sample_weight, n_classes)
+    raw = np.where((mass[codes] <= unit)[:, None], fitted, raw)
     prior = class_shares(codes, sample_weight, n_classes)
     theta = _optimal_scores(_between(fitted, codes, sample_weight), prior)
+    if theta.shape[1] == 0:
+        return Decision(np.zeros((n_classes, n_classes)), np.log(prior), 1.0, 1.0)
     variables = raw @ theta
-    mass = np.bincount(codes, sample_weight, n_classes)
     mean = np.array([np.bincount(codes, sample_weight * v, n_classes) for v in variables.T]).T / mass[:, None]
     spread = sample_weight @ (variables - mean[codes]) ** 2 / max(sample_weight.sum() - n_classes, 1.0)
     spread = np.maximum(spread, LEAST_SPREAD * max((mean**2).sum(axis=1).max(), np.finfo(np.float64).tiny))
@@ -78,7 +91,7 @@ def _optimal_scores(between: Array, prior: Array) -> Array:
     """Return the class scorings θ, orthonormal under the prior, along which the fitted scores differ most."""
     root = prior**-0.5
     value, vector = np.linalg.eigh((between + between.T) / 2 * np.outer(root, root))
-    kept = max(1, min(len(prior) - 1, int((value > LEAST_EIGENVALUE).sum())))
+    kept = min(len(prior) - 1, int((value > LEAST_EIGENVALUE).sum()))
     theta: Array = root[:, None] * vector[:, ::-1][:, :kept]
     return theta
 
@@ -110,14 +123,19 @@ def score_labels(metric: str, predicted: Codes, codes: Codes, sample_weight: Arr
     return float((hit.sum() - chance) / (1 - chance)) if chance < 1 else 0.0
 
 
+def log_loss(scores: Array, codes: Codes, sample_weight: Array) -> float:
+    """Return the log loss of the softmax of the scores."""
+    own = scores[np.arange(len(codes)), codes]
+    return float(sample_weight @ (logsumexp(scores, axis=1) - own) / sample_weight.sum())
+
+
 def _sharpness(scores: Array, codes: Codes, sample_weight: Array) -> tuple[float, float]:
     """Return the factor whose softmax has the least log loss on these scores, and that loss (convex in the factor)."""
     centred = scores - scores[np.arange(len(codes)), codes][:, None]
     scale = max(float(np.abs(centred).max()), 1e-300)
-    share = sample_weight / sample_weight.sum()
 
     def loss(log_factor: float) -> float:
-        return float(share @ logsumexp(np.exp(log_factor) / scale * centred, axis=1))
+        return log_loss(np.exp(log_factor) / scale * centred, codes, sample_weight)
 
     best = minimize_scalar(loss, bounds=(-3.0, 12.0), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(best.x) / scale), float(best.fun)

@@ -75,6 +75,18 @@ def diagnose(trajectory: Array, network: Network, tol: float) -> Dynamics:
     return Dynamics(period, reached_at, _all_alike(trajectory, period, tol), contraction_bound(network))
 
 
+def merged(parts: list[Dynamics]) -> Dynamics:
+    """Return the verdict on networks side by side: settled where all are, with the common multiple of their periods."""
+    period = np.lcm.reduce([part.period for part in parts], axis=0)
+    last = np.max([part.reached_at for part in parts], axis=0)
+    return Dynamics(
+        period,
+        np.where(period > 0, last, -1),
+        all(part.unique for part in parts),
+        max(part.contraction for part in parts),
+    )
+
+
 def _all_alike(trajectory: Array, period: NDArray[np.intp], tol: float) -> bool:
     """Whether all rows ended in one fixed point.
 

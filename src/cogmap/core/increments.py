@@ -12,10 +12,11 @@ dᵗ = c Dᵗ⁻¹W. Its linear part, φ s dᵗ (1 − rᵗ rᵗ⁻¹), r being 
 has the same span together with A⁰ and is far better conditioned.
 
 Easy to get wrong: e must not be computed as h − r. By (1) it is tanh(gᵗ)(1 − hᵗ rᵗ), where gᵗ = c(Aᵗ⁻¹ − A_refᵗ⁻¹)W is
-carried along.
+carried along; h and r themselves need no such care.
 """
 
 from collections.abc import Iterator
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -36,26 +37,26 @@ def increments(network: Network, initial: Array, reference: Array) -> Iterator[I
     yield Increment(initial, initial)
     f, W, phi = network.activation, network.weights, network.phi
     gain, ref = phi * f.scale, reference[None]
-    start = initial - ref
-    r = np.tanh(f.slope * (ref @ W + network.bias))
-    g = f.slope * (start @ W)
-    tanh_g = np.tanh(g)
-    h = (r + tanh_g) / (1 + r * tanh_g)
-    e = tanh_g * (1 - h * r)
-    whole, ref_whole = phi * (f.offset + f.scale * h - initial), phi * (f.offset + f.scale * r - ref)
-    # The first increment holds A⁰ itself; here d is g, and what came before is the reference.
-    yield Increment(gain * (tanh_minus_identity(g, tanh_g) * (1 - r * r) - tanh_g * r * e), whole)
-    while True:
-        gap = gain * e + (1 - phi) * start
-        d, tanh_g = f.slope * (whole @ W), np.tanh(f.slope * (gap @ W))
-        tanh_d, tanh_r = np.tanh(d), np.tanh(f.slope * (ref_whole @ W))
-        r_next = (r + tanh_r) / (1 + r * tanh_r)
-        h_next = (r_next + tanh_g) / (1 + r_next * tanh_g)
-        e_next = tanh_g * (1 - h_next * r_next)
-        whole, ref_whole = gain * tanh_d * (1 - h_next * h), gain * tanh_r * (1 - r_next * r)
-        linear = tanh_minus_identity(d, tanh_d) * (1 - r_next * r)
-        yield Increment(gain * (linear - tanh_d * (e_next * r + h_next * e)), whole)
-        h, r, e = h_next, r_next, e_next
+    start = gap = initial - ref
+    h = r = e = whole = np.zeros(0)
+    for t in count():
+        z = f.slope * (ref @ W + network.bias)
+        g = f.slope * (gap @ W)
+        tanh_g = np.tanh(g)
+        h_before, r_before, e_before = h, r, e
+        h, r = np.tanh(z + g), np.tanh(z)
+        e = tanh_g * (1 - h * r)
+        if t == 0:
+            # The first increment holds A⁰ itself; here d is g, and what came before is the reference.
+            d, tanh_d, r_before, e_before = g, tanh_g, r, np.zeros_like(e)
+            whole = phi * (f.offset + f.scale * h - initial)
+        else:
+            d = f.slope * (whole @ W)
+            tanh_d = np.tanh(d)
+            whole = gain * tanh_d * (1 - h * h_before)
+        linear = tanh_minus_identity(d, tanh_d) * (1 - r * r_before)
+        yield Increment(gain * (linear - tanh_d * (e * r_before + h * e_before)), whole)
+        gap, ref = gain * e + (1 - phi) * start, network.step(ref, reference[None])
 
 
 def tanh_minus_identity(u: Array, tanh_u: Array) -> Array:

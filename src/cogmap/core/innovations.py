@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
+from scipy.linalg.blas import dtrmm
 
 from .activation import Array
 from .constants import AMPLIFICATION, NOVELTY
@@ -76,28 +77,32 @@ class Basis:
 def fit_innovations(blocks: Iterator[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
     """Return the basis and the training rows' Q, which satisfies Σ_i w_i Q_iᵀ Q_i = I.
 
-    Blocks are taken until one adds nothing, or `max_rank` innovations are found.
+    Blocks are taken until one adds nothing, or `max_rank` innovations are found. The block of A⁰ is always there, if
+    need be without a column.
     """
     root, total = np.sqrt(sample_weight)[:, None], sample_weight.sum()
     Q = np.empty((len(root), max_rank + 1), order="F")
     Q[:, :1] = root / np.sqrt(total)
     F, T = Q[:, :1] * np.sqrt(total), np.full((1, 1), total**-0.5)
-    features, columns, scales = [F], [], []
+    features = [F]
+    columns: list[NDArray[np.intp]] = []
+    scales: list[Array] = []
     for block in blocks:
         varies = np.flatnonzero(np.ptp(block, axis=0) > 0)
         scale = 1 / _binary_ceiling(np.abs(block[:, varies]).max(axis=0))
         p = len(T)
         chosen, q, T = _innovate(block[:, varies] * scale * root, Q[:, :p], T, max_rank + 1 - p)
+        if len(chosen) > 0 or not columns:
+            Q[:, p : p + len(chosen)] = q
+            features.append(block[:, varies[chosen]] * scale[chosen] * root)
+            columns.append(varies[chosen])
+            scales.append(scale[chosen])
         if len(chosen) == 0:
             break
-        Q[:, p : p + len(chosen)] = q
-        features.append(block[:, varies[chosen]] * scale[chosen] * root)
-        columns.append(varies[chosen])
-        scales.append(scale[chosen])
-    mapped = np.hstack(features) @ T
+    mapped = dtrmm(1.0, T, np.asfortranarray(np.hstack(features)), side=1, overwrite_b=1)
     triangle = np.linalg.cholesky(mapped.T @ mapped).T
     whiten = solve_triangular(triangle, np.eye(len(T)))
-    return Basis(tuple(columns), tuple(scales), T, whiten), (mapped @ whiten) / root
+    return Basis(tuple(columns), tuple(scales), T, whiten), dtrmm(1.0, whiten, mapped, side=1, overwrite_b=1) / root
 
 
 def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp], Array, Array]:

@@ -1,7 +1,8 @@
 """The supervised step: outer weights by the way that `alpha` names, with leave-one-out scores of the training rows.
 
 - ``alpha="loo"``: innovations with shrink factors and gate; where rows are few against concepts, a ridge over the
-  increments is tried beside them, and the smaller leave-one-out error decides.
+  increments is tried beside them, and the smaller leave-one-out error decides. With cases, innovations and remembered
+  training rows are read together.
 - a positive ``alpha``: one ridge penalty on the standardised increments.
 - ``alpha=0``, or the final state alone: the paper's minimum-norm solution on the raw states.
 """
@@ -13,13 +14,23 @@ from itertools import islice
 import numpy as np
 
 from .activation import Array
+from .cases import fit_cases
 from .constants import FEW_ROWS, MAX_RANK, RIDGE_DECAYS, RIDGE_PENALTIES, RIDGE_ROWS, ROWS_PER_INNOVATION
 from .increments import increments
-from .innovations import fit_innovations
+from .innovations import Basis, fit_innovations
 from .readout import Readout, final_state, moore_penrose
 from .reasoning import Network, until_fixed_point
 from .ridge import Design, Spectrum, smooth, solve, spectrum
-from .shrinkage import fit_shrunken
+from .shrinkage import active_rows, fit_shrunken
+
+
+@dataclass(frozen=True)
+class Innovations:
+    """All innovations of the training rows, their basis, and the row about which increments are linearised."""
+
+    reference: Array
+    basis: Basis
+    Q: Array
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,8 @@ class Learned:
         The shrink factors, where there are some.
     active : array of shape (T + 1,) or None
         Share of the training rows that the gate let reason so far, where there is a gate.
+    innovations : Innovations or None
+        What was read, where it was innovations.
     """
 
     readout: Readout
@@ -53,6 +66,7 @@ class Learned:
     alpha: float | None = None
     shrinkage: Array | None = None
     active: Array | None = None
+    innovations: Innovations | None = None
 
     def error(self, target: Array, sample_weight: Array) -> float:
         """Return the leave-one-out squared error."""
@@ -67,6 +81,7 @@ def learn(
     unit: Array,
     *,
     alpha: float | str,
+    cases: bool,
     final: bool,
     max_iter: int,
     tol: float,
@@ -84,12 +99,21 @@ def learn(
     if alpha != "loo":
         design = replace(design, n_iter=sum(1 for _ in _useful(design, tol)) - 1)
         return _ridge(design, spectrum(design), target, float(alpha))
+    if cases:
+        return _with_cases(_innovations(design, tol), initial, target, sample_weight, unit)
     candidates = []
     if initial.shape[1] < ROWS_PER_INNOVATION * sample_weight.sum():
         candidates.append(_shrunken(design, target, tol))
     if sample_weight.sum() < FEW_ROWS * initial.shape[1]:
         candidates.append(_best_ridge(design, target, tol))
     return min(candidates, key=lambda found: found.error(target, sample_weight))
+
+
+def learn_with_cases(known: Learned, initial: Array, target: Array, sample_weight: Array, unit: Array) -> Learned:
+    """Solve the readout with cases from innovations that were found before."""
+    if known.innovations is None:
+        raise ValueError("cases need a readout on innovations")
+    return _with_cases(known.innovations, initial, target, sample_weight, unit)
 
 
 def _useful(design: Design, tol: float) -> Iterator[Array]:
@@ -101,17 +125,45 @@ def _useful(design: Design, tol: float) -> Iterator[Array]:
         yield increment.linearised
 
 
+def _innovations(design: Design, tol: float) -> Innovations:
+    most = ROWS_PER_INNOVATION * design.sample_weight.sum()
+    max_rank = int(max(1, min(max(MAX_RANK, design.initial.shape[1]), most)))
+    return Innovations(design.reference, *fit_innovations(_useful(design, tol), design.sample_weight, max_rank))
+
+
+def _with_cases(known: Innovations, initial: Array, target: Array, weight: Array, unit: Array) -> Learned:
+    active = active_rows(known.Q, known.basis.ends, weight, unit)
+    found = fit_cases(initial, known.reference, known.basis, known.Q, active, target, weight, unit)
+    return Learned(
+        found.readout,
+        found.fitted,
+        found.outside,
+        rank=len(target),
+        condition=found.condition,
+        degrees_of_freedom=found.degrees_of_freedom,
+        alpha=found.alpha,
+        active=active @ weight / weight.sum(),
+    )
+
+
 def _shrunken(design: Design, target: Array, tol: float) -> Learned:
     weight, total = design.sample_weight, design.sample_weight.sum()
-    max_rank = int(min(max(MAX_RANK, design.initial.shape[1]), ROWS_PER_INNOVATION * total))
-    basis, Q = fit_innovations(_useful(design, tol), weight, max_rank)
-    readout, outside, path = fit_shrunken(design.reference, basis, Q, target, weight, design.unit)
+    known = _innovations(design, tol)
+    readout, outside, path = fit_shrunken(known.reference, known.basis, known.Q, target, weight, design.unit)
     active = path.active[: readout.n_iter + 1] @ weight / total
-    inside = Q[:, : len(readout.coefficients)]
+    inside = known.Q[:, : len(readout.coefficients)]
     fitted = (inside * readout.shrinkage_of_columns) @ readout.coefficients
     rank, condition = len(readout.coefficients), readout.basis.condition
     return Learned(
-        readout, fitted, outside, rank, condition, readout.degrees_of_freedom, shrinkage=readout.shrink, active=active
+        readout,
+        fitted,
+        outside,
+        rank,
+        condition,
+        readout.degrees_of_freedom,
+        shrinkage=readout.shrink,
+        active=active,
+        innovations=known,
     )
 
 

@@ -108,13 +108,21 @@ def leverages(Q: Array, ends: Sequence[int]) -> Array:
     return np.cumsum([(Q[:, a:b] ** 2).sum(axis=1) for a, b in zip(starts, ends, strict=True)], axis=0) + Q[:, 0] ** 2
 
 
+def active_rows(Q: Array, ends: Sequence[int], sample_weight: Array, unit: Array) -> NDArray[np.bool_]:
+    """Say which training rows still reason at each iteration, by the leverage h / (1 − v h) they have from outside."""
+    leverage = leverages(Q, ends)
+    outside = leverage / np.maximum(1 - unit * leverage, LEAST_FREE)
+    active: NDArray[np.bool_] = np.logical_and.accumulate(
+        outside <= gate_caps(ends, sample_weight.sum())[:, None], axis=0
+    )
+    return active
+
+
 def trace(Q: Array, ends: Sequence[int], target: Array, C: Array, sample_weight: Array, unit: Array) -> Path:
     """Follow the leave-one-out predictions through the iterations."""
-    leverage, caps = leverages(Q, ends), gate_caps(ends, sample_weight.sum())
+    leverage, active = leverages(Q, ends), active_rows(Q, ends, sample_weight, unit)
     fitted = Q[:, :1] @ C[:1]
     mean = previous = leave_one_out(target, fitted, Q[:, 0] ** 2, unit)
-    outside = leverage / np.maximum(1 - unit * leverage, LEAST_FREE)
-    active = np.logical_and.accumulate(outside <= caps[:, None], axis=0)
     gains = np.zeros((len(ends), *target.shape))
     for t, (a, b) in enumerate(zip([1, *ends[:-1]], ends, strict=True)):
         fitted = fitted + Q[:, a:b] @ C[a:b]
@@ -137,7 +145,7 @@ def shrink_factors(path: Path, target: Array, sample_weight: Array) -> Array:
     flat = np.vstack([(path.gains * root).reshape(n_steps, -1), ((target - path.mean) * root).reshape(1, -1)])
     gram = flat @ flat.T
     vertices = np.vstack([-np.triu(np.ones((n_steps, n_steps + 1)), 1), np.ones((1, n_steps + 1))])
-    value, vector = np.linalg.eigh(vertices.T @ gram @ vertices / max(gram[-1, -1], np.finfo(np.float64).tiny))
+    value, vector = np.linalg.eigh(vertices.T @ gram @ vertices / (gram[-1, -1] or 1.0))
     factor = np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T
     u = nnls(np.vstack([factor, np.ones(n_steps + 1)]), np.append(np.zeros(n_steps + 1), 1.0))[0]
     shrink: Array = np.cumsum(u[::-1])[::-1][1:] / u.sum()

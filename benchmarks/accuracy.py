@@ -1,0 +1,188 @@
+"""Kappa, accuracy and cost of cogmap beside its peers, on the same folds, everything tuned inside the training fold.
+
+Run:    COGMAP_DATA=… python benchmarks/accuracy.py run --jobs 16
+Other:  python benchmarks/accuracy.py run --group other
+Table:  python benchmarks/accuracy.py table
+
+One row a (dataset, seed, fold, method) is appended to the results as soon as it is known; a second run continues.
+Each fit uses one thread. Peers: scikit-learn, lightgbm and interpret-core (EBM), where they are installed.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from importlib.util import find_spec
+from pathlib import Path
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import pandas as pd
+from data import load, names
+from scipy.stats import wilcoxon
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
+
+from cogmap import LTCNClassifier, LTCNClassifierCV
+
+RESULTS = Path(__file__).parent / "results" / "accuracy.csv"
+COLUMNS = ["dataset", "seed", "fold", "method", "kappa", "accuracy", "log_loss", "seconds", "error"]
+EBM_LIMIT = 60  # seconds a fold
+
+
+def tuned(estimator, grid):
+    """Search a grid by three inner folds on min-max scaled data."""
+    name = type(estimator).__name__.lower()
+    grid = {f"{name}__{key}": values for key, values in grid.items()}
+    return GridSearchCV(make_pipeline(MinMaxScaler(), estimator), grid, cv=3)
+
+
+def lightgbm():
+    """LightGBM with two tree sizes."""
+    from lightgbm import LGBMClassifier
+
+    return tuned(LGBMClassifier(n_jobs=1, verbose=-1), {"num_leaves": [7, 31]})
+
+
+def ebm():
+    """InterpretML's explainable boosting machine as it comes."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(n_jobs=1, random_state=0)
+
+
+METHODS = {
+    "LTCNClassifierCV": LTCNClassifierCV,
+    "LTCNClassifier": LTCNClassifier,
+    "LTCNClassifierCV accuracy": lambda: LTCNClassifierCV(decision_metric="accuracy"),
+    "SVM": lambda: tuned(SVC(), {"C": [1, 10, 100]}),
+    "random forest": lambda: RandomForestClassifier(500, random_state=0),
+    "logistic regression": lambda: tuned(LogisticRegression(max_iter=2000), {"C": [1, 10, 100]}),
+    "LightGBM": lightgbm,
+    "EBM": ebm,
+}
+NEEDS = {"LightGBM": "lightgbm", "EBM": "interpret"}
+
+
+class SlowFitError(Exception):
+    """A fit took longer than its limit."""
+
+
+def _alarm(*_):
+    raise SlowFitError(f"more than {EBM_LIMIT} s")
+
+
+def evaluate(dataset, seed, fold, method):
+    """Fit and score one fold; return a row of results."""
+    X, y = load(dataset)
+    train, test = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))[fold]
+    row = dict.fromkeys(COLUMNS, "") | {"dataset": dataset, "seed": seed, "fold": fold, "method": method}
+    try:
+        if method == "EBM":
+            signal.signal(signal.SIGALRM, _alarm)
+            signal.alarm(EBM_LIMIT)
+        model = METHODS[method]()
+        start = time.perf_counter()
+        model.fit(X[train], y[train])
+        row["seconds"] = time.perf_counter() - start
+        predicted = model.predict(X[test])
+        row |= {"kappa": cohen_kappa_score(y[test], predicted), "accuracy": accuracy_score(y[test], predicted)}
+        if hasattr(model, "predict_proba"):
+            row["log_loss"] = log_loss(y[test], model.predict_proba(X[test]), labels=range(y.max() + 1))
+    except Exception as error:
+        row["error"] = f"{type(error).__name__}: {error}".splitlines()[0]
+    finally:
+        signal.alarm(0)
+    return row
+
+
+def run(arguments):
+    """Evaluate what is not in the results yet; slow datasets first."""
+    done = set()
+    if RESULTS.exists():
+        done = set(pd.read_csv(RESULTS)[["dataset", "seed", "fold", "method"]].itertuples(index=False, name=None))
+    methods = [m for m in METHODS if m in arguments.methods.split(",")] if arguments.methods else list(METHODS)
+    for method in [m for m in methods if m in NEEDS and find_spec(NEEDS[m]) is None]:
+        print(f"{method} is left out: the package {NEEDS[method]} is not installed", file=sys.stderr)
+        methods.remove(method)
+    seeds = [int(seed) for seed in arguments.seeds.split(",")]
+    datasets = sorted(names(arguments.group), key=lambda name: -load(name)[0].size)
+    tasks = [(d, s, f, m) for s in seeds for m in methods for d in datasets for f in range(5)]
+    tasks = [task for task in tasks if task not in done]
+    RESULTS.parent.mkdir(exist_ok=True)
+    with ProcessPoolExecutor(arguments.jobs) as pool, RESULTS.open("a") as file:
+        if not done:
+            file.write(",".join(COLUMNS) + "\n")
+        futures = [pool.submit(evaluate, *task) for task in tasks]
+        for count, future in enumerate(as_completed(futures), 1):
+            row = future.result()
+            pd.DataFrame([row])[COLUMNS].to_csv(file, header=False, index=False, float_format="%.6g")
+            file.flush()
+            if count % 25 == 0 or count == len(tasks):
+                print(f"{count} of {len(tasks)}", file=sys.stderr, flush=True)
+
+
+def table(arguments):
+    """Print means, ranks and tests of what is in the results."""
+    results = pd.read_csv(RESULTS)
+    results = results[results.dataset.isin(names(arguments.group))]
+    for seed, part in results.groupby("seed"):
+        print(f"\n{arguments.group}, seed {seed}\n\n{summary(part)}\n\n{gaps(part)}")
+
+
+def by_dataset(part, value):
+    """Return a table of dataset × method; datasets on which a method did not finish every fold are empty."""
+    grouped = part.groupby(["dataset", "method"])[value]
+    return grouped.mean().where(part.groupby(["dataset", "method"]).kappa.count() == 5).unstack()
+
+
+def summary(part):
+    """Return one Markdown line a method, over the datasets that it finished; ours on the same datasets beside it."""
+    kappa, accuracy, seconds = (by_dataset(part, value) for value in ("kappa", "accuracy", "seconds"))
+    rank = kappa.dropna(axis=1).drop(columns="LTCNClassifierCV accuracy", errors="ignore").rank(axis=1, ascending=False)
+    lines = [
+        "| method | sets | kappa | CV's there | accuracy | mean rank | s a fit | cost / CV | cost / single | Wilcoxon p |",
+        "|---" * 10 + "|",
+    ]
+    for method in kappa.mean().sort_values(ascending=False).index:
+        there = kappa[method].dropna().index
+        ours, cost = kappa.loc[there, "LTCNClassifierCV"], seconds.loc[there].mean()
+        p = "" if "CV" in method else f"{wilcoxon(ours, kappa.loc[there, method]).pvalue:.1e}"
+        lines.append(
+            f"| {method} | {len(there)} | {kappa[method].mean():.4f} | {ours.mean():.4f} | {accuracy[method].mean():.4f} "
+            f"| {rank[method].mean() if method in rank else float('nan'):.2f} | {cost[method]:.2f} "
+            f"| {cost[method] / cost['LTCNClassifierCV']:.2f} | {cost[method] / cost['LTCNClassifier']:.1f} | {p} |"
+        )
+    return "\n".join(lines)
+
+
+def gaps(part):
+    """Return the datasets where the default is more than .05 below the best of SVM and random forest."""
+    kappa = by_dataset(part, "kappa")
+    gap = kappa[["SVM", "random forest"]].max(axis=1) - kappa["LTCNClassifierCV"]
+    worst = ", ".join(f"{name} {value:.3f}" for name, value in gap.nlargest(4).items())
+    return f"More than .05 below the best of SVM and random forest: {(gap > 0.05).sum()} sets. Largest gaps: {worst}."
+
+
+def main():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["run", "table"])
+    parser.add_argument("--group", choices=["paper", "other"], default="paper")
+    parser.add_argument("--methods", help="comma-separated; default all")
+    parser.add_argument("--seeds", default="42")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    {"run": run, "table": table}[arguments.command](arguments)
+
+
+if __name__ == "__main__":
+    main()

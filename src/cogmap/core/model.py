@@ -1,0 +1,114 @@
+"""One network from rows to raw class scores: concepts, inner weights, reasoning and readout put together."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .activation import ACTIVATIONS, Array
+from .blocks import in_blocks
+from .concepts import Concepts, fit_concepts
+from .inner import correlation_weights, regression_weights, slope_weights, stable_regression_weights
+from .learning import Learned, learn, learn_with_cases
+from .readout import Readout, inverse_one_hot
+from .reasoning import Network, trajectory
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user decides about one network; the parameters of `LTCNClassifier` by the same names."""
+
+    phi: float
+    max_iter: int
+    activation: str
+    alpha: float | str
+    inner: str | Array
+    rule: str
+    readout: str
+    scaling: str | None
+    terms: int | None
+    cases: bool
+    tol: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows of positive weight, their class codes, weights, and the weight of one copy of each."""
+
+    X: Array
+    codes: NDArray[np.intp]
+    weight: Array
+    unit: Array
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted network."""
+
+    concepts: Concepts
+    network: Network
+    readout: Readout
+
+    def raw(self, X: Array) -> Array:
+        """Return the raw class scores of rows, on the scale of f⁻¹ of the one-hot; shape (n, N)."""
+        return in_blocks(lambda initial: self.readout.scores(self.network, initial), self.concepts(X))
+
+    def states(self, X: Array, n_iter: int) -> Array:
+        """Return the states of rows, shape (n, n_iter + 1, M)."""
+        return in_blocks(lambda initial: trajectory(self.network, initial, n_iter), self.concepts(X))
+
+    @property
+    def scale(self) -> Array:
+        """f⁻¹ of 0 and of 1: what the readout aims at for other classes and for the row's own."""
+        return self.network.activation.inverse(np.array([0.0, 1.0]))
+
+    def one_hot_scale(self, raw: Array) -> Array:
+        """Take raw scores from the scale of f⁻¹ of the one-hot to that of the one-hot."""
+        zero, one = self.scale
+        scaled: Array = (raw - zero) / (one - zero)
+        return scaled
+
+
+def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
+    """Learn concepts and inner weights from the rows, then the readout from their states and classes."""
+    activation = ACTIVATIONS[settings.activation]
+    bounds = (activation.low, activation.high)
+    concepts = fit_concepts(rows.X, rows.weight, settings.scaling, settings.terms, bounds)
+    initial = concepts(rows.X)
+    W, b = _inner_weights(concepts, initial, rows.weight, settings)
+    network = Network.from_rule(settings.rule, W, b, float(settings.phi), activation)
+    learned = learn(
+        network,
+        initial,
+        inverse_one_hot(rows.codes, rows.n_classes, activation),
+        rows.weight,
+        rows.unit,
+        alpha=settings.alpha,
+        cases=settings.cases,
+        final=settings.readout == "final",
+        max_iter=settings.max_iter,
+        tol=settings.tol,
+    )
+    return Model(concepts, network, learned.readout), learned
+
+
+def remember(model: Model, learned: Learned, rows: Rows) -> tuple[Model, Learned]:
+    """Read the same network again together with cases, from the innovations that are known already."""
+    target = inverse_one_hot(rows.codes, rows.n_classes, model.network.activation)
+    found = learn_with_cases(learned, model.concepts(rows.X), target, rows.weight, rows.unit)
+    return replace(model, readout=found.readout), found
+
+
+def _inner_weights(concepts: Concepts, initial: Array, weight: Array, settings: Settings) -> tuple[Array, Array]:
+    activation = ACTIVATIONS[settings.activation]
+    if not isinstance(settings.inner, str):
+        # Weights between features hold for all their terms.
+        return settings.inner[np.ix_(concepts.feature, concepts.feature)], np.zeros(initial.shape[1])
+    if settings.inner == "regression":
+        return regression_weights(initial, weight, activation)
+    if settings.inner == "stable-regression":
+        return stable_regression_weights(initial, weight, activation)
+    if settings.inner == "correlation":
+        return correlation_weights(initial, weight)
+    return slope_weights(initial, weight)

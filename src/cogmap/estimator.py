@@ -1,0 +1,172 @@
+"""What the classifiers share: input, scores, classes, probabilities, and the view of their networks as one."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import block_diag
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+
+from .core.activation import Array
+from .core.decision import Decision, argmax_decision, discriminant_decision
+from .core.dynamics import Dynamics, diagnose, merged
+from .core.model import Model, Rows
+from .core.relevance import paper_relevance
+from .validation import checked_rows
+
+
+class NetworkClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose fitted state is a list of networks, seen as one with block-diagonal inner weights.
+
+    A subclass sets `_networks`, one `Model` for each block, `_longest`, the most iterations that it allowed, and
+    `_decision`; it computes raw scores from rows.
+    """
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    n_iter_: int
+    inner_weights_: Array
+    outer_weights_: Array
+    class_weight: Any
+    decision: str
+    decision_metric: str
+    tol: float
+    _networks: list[Model]
+    _longest: int
+    _decision: Decision
+
+    @abstractmethod
+    def _raw(self, X: Array) -> Array:
+        """Return the raw class scores of checked rows on the scale of the one-hot, shape (n, n_classes)."""
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return the score of each class; for two classes, that of the second less that of the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Scores; the largest, or the sign, decides the class.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row, the one with the largest score; shape (n_samples,)."""
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return class probabilities; shape (n_samples, n_classes).
+
+        They are the softmax of the scores times a factor that minimises the leave-one-out log loss. With
+        ``decision_metric="log_loss"`` they are calibrated; another metric moves the prior on purpose, and them with it.
+        """
+        scores = self._scores(X)
+        probability = softmax(self._decision.sharpness * scores, axis=1)
+        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
+        winner, row = scores.argmax(axis=1), np.arange(len(scores))
+        tied = probability.argmax(axis=1) != winner
+        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
+        return probability
+
+    def trajectory(self, X: ArrayLike) -> Array:
+        """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        return np.concatenate([network.states(rows, self.n_iter_) for network in self._networks], axis=2)
+
+    def diagnose(self, X: ArrayLike) -> Dynamics:
+        """Say for each row whether its trajectory reaches a fixed point or a limit cycle within `max_iter`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Dynamics
+            The verdict for each row, whether the fixed point is unique, and a bound that may prove convergence.
+        """
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        tol = max(self.tol, float(np.finfo(np.float64).eps))
+        return merged([diagnose(model.states(rows, self._longest), model.network, tol) for model in self._networks])
+
+    def relevance(self) -> Array:
+        """Return the paper's relevance Ω of each feature, the absolute weights that leave its concepts.
+
+        Returns
+        -------
+        array of shape (n_features_in_,)
+            Relevance; exactly 0 for a constant feature.
+        """
+        check_is_fitted(self)
+        concepts = paper_relevance(self.inner_weights_, self.outer_weights_)
+        feature = np.concatenate([network.concepts.feature for network in self._networks])
+        return np.bincount(feature, concepts, self.n_features_in_).astype(np.float64)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Relevance of each feature, summing to 1."""
+        relevance = self.relevance()
+        return relevance / (relevance.sum() or 1.0)
+
+    def _scores(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        return self._decision(self._raw(checked_rows(self, X, reset=False)))
+
+    def _decide(self, outside: Array, fitted: Array, rows: Rows, scale: Array) -> Decision:
+        """Fit the decision to raw scores on the one-hot scale, from outside and from inside; see `argmax_decision`."""
+        if self.decision == "argmax":
+            return argmax_decision(outside, rows.codes, rows.weight, scale)
+        return discriminant_decision(outside, fitted, rows.codes, rows.weight, rows.unit, self.decision_metric)
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _publish(self, outer: list[tuple[Array, Array]], labels: list[str]) -> None:
+        """Set the attributes that show all blocks as one network; `outer` has weights and bias of each block."""
+        self.n_iter_ = max(len(weights) for weights, _ in outer) - 1
+        self.inner_weights_ = block_diag(*(model.network.weights for model in self._networks))
+        self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
+        padded = [np.pad(R, ((0, self.n_iter_ + 1 - len(R)), (0, 0), (0, 0))) for R, _ in outer]
+        self.outer_weights_ = np.concatenate(padded, axis=1)
+        self.outer_bias_ = np.sum([bias for _, bias in outer], axis=0)
+        names = [model.concepts.names(self._feature_names()) for model in self._networks]
+        self.concept_names_ = np.array(
+            [name + label for block, label in zip(names, labels, strict=True) for name in block], dtype=object
+        )
+
+    def _training_rows(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
+        """Check the input and drop rows of weight 0; set `classes_`."""
+        rows = checked_rows(self, X, reset=True)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        if len(labels) != len(rows):
+            raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
+        check_classification_targets(labels)
+        weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds one class ({self.classes_[0]!r}) only: a classifier needs at least two classes.")
+        share = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weight)
+        if not (share > 0).all():
+            raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
+        unit = np.minimum(1.0, weight) * share[codes]
+        return Rows(rows, codes, weight * share[codes], unit, len(self.classes_))
