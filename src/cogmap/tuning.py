@@ -1,7 +1,7 @@
 """LTCNClassifierCV: everything chosen by leave-one-out in closed form, and several networks stacked into one."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, Self
@@ -153,7 +153,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         rows = self._training_rows(X, y, sample_weight)
         candidates = [self._fitted(member, rows) for member in members]
         if self.cases == "auto" and len(rows.codes) <= CASE_ROWS:
-            candidates.extend(self._remembered(self._best(candidates), rows))
+            candidates.append(self._remembered(self._best(candidates), rows))
         best = self._best(candidates)
         weights = np.array([float(c is best) for c in candidates])
         if self.combine == "stack":
@@ -189,12 +189,11 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         model, learned = fit_model(rows, member._settings(rows))
         return self._candidate(params, model, learned, rows, time.perf_counter() - start)
 
-    def _remembered(self, best: Candidate, rows: Rows) -> Iterator[Candidate]:
-        """Yield the best network read together with cases, where it has innovations to read."""
-        if best.learned.innovations is not None:
-            start = time.perf_counter()
-            model, learned = remember(best.model, best.learned, rows)
-            yield self._candidate(best.params | {"cases": True}, model, learned, rows, time.perf_counter() - start)
+    def _remembered(self, best: Candidate, rows: Rows) -> Candidate:
+        """Return the best network read together with cases."""
+        start = time.perf_counter()
+        model, learned = remember(best.model, best.learned, rows)
+        return self._candidate(best.params | {"cases": True}, model, learned, rows, time.perf_counter() - start)
 
     def _candidate(
         self, params: dict[str, Any], model: Model, learned: Learned, rows: Rows, seconds: float

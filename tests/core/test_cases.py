@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.cases import best_penalty, fit_cases, fit_metric, lower_kernel, resemblance, sample_rows, solve_dual
-from cogmap.core.constants import CASE_DECAY, CASE_PENALTIES, CASE_RIDGE, TRAJECTORY_SHARE
+from cogmap.core.constants import CASE_DECAY, CASE_PENALTIES, CASE_START, TRAJECTORY_SHARE
 from cogmap.core.increments import increments
 from cogmap.core.innovations import fit_innovations
 from cogmap.core.reasoning import Network
@@ -81,10 +81,10 @@ def test_kernel_blocks_fill_the_lower_triangle(rng):
 
 def test_metric_divides_by_ridged_covariance_and_has_unit_mean_square_distance(rng):
     X = rng.normal(size=(300, 4)) @ rng.normal(size=(4, 4))
-    coordinates = fit_metric(X, np.ones(300))(X)
+    coordinates = fit_metric(X, np.ones(300), 0.5)(X)
     assert (pdist(coordinates) ** 2).mean() == pytest.approx(1, rel=1 / 250)
     covariance = np.cov(X.T, bias=True)
-    inverse = np.linalg.inv(covariance + CASE_RIDGE * np.trace(covariance) / 4 * np.eye(4))
+    inverse = np.linalg.inv(covariance + 0.5 * np.trace(covariance) / 4 * np.eye(4))
     expected = cdist(X[:9], X[:9], "mahalanobis", VI=inverse)
     found = cdist(coordinates[:9], coordinates[:9])
     np.testing.assert_allclose(found / found[0, 1], expected / expected[0, 1], rtol=1e-9)
@@ -104,7 +104,7 @@ def test_scores_of_new_rows_equal_kernel_ridge_with_the_sum_of_both_kernels(kind
 
     caps = found.readout.trajectory.caps
     new_Q = basis([block for block, _ in islice(increments(network, new, reference), 4)])
-    metric = fit_metric(X, weight)
+    metric = found.readout.metric
     K, K_new = np.exp(-cdist(metric(X), metric(X))), np.exp(-cdist(metric(new), metric(X)))
     reasons = np.ones(15, bool)
     for t, (start, end) in enumerate(zip([1, *basis.ends[:-1]], basis.ends, strict=True)):
@@ -123,7 +123,8 @@ def test_penalty_is_a_local_minimum_of_the_leave_one_out_error(rng):
     target = np.sin(5 * cases[:, :1]) + 0.3 * rng.normal(size=(80, 1))
     K = np.exp(-cdist(cases, cases))
     errors = [((target - solve_dual(K.copy(), target, ones, ones, a).outside) ** 2).sum() for a in CASE_PENALTIES]
-    found = CASE_PENALTIES.tolist().index(best_penalty(K, target, ones, ones))
+    error, found = best_penalty(K, target, ones, ones, CASE_START)
+    assert error == pytest.approx(errors[found])
     assert errors[found] == min(errors[max(found - 1, 0) : found + 2])
 
 

@@ -21,7 +21,7 @@ from scipy.linalg import lapack
 
 from .activation import Array
 from .blocks import ROWS
-from .constants import CASE_DECAY, CASE_PENALTIES, CASE_RIDGE, CASE_SAMPLE, CASE_START, TRAJECTORY_SHARE
+from .constants import CASE_DECAY, CASE_PENALTIES, CASE_RIDGES, CASE_SAMPLES, CASE_START, TRAJECTORY_SHARE
 from .innovations import Basis
 from .readout import leave_one_out
 from .reasoning import Network
@@ -40,14 +40,14 @@ class Metric:
         return (initial - self.mean) @ self.map
 
 
-def fit_metric(initial: Array, sample_weight: Array) -> Metric:
+def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:
     """Divide by the square root of covariance + ridge · (mean variance), then by the root mean square distance."""
     share = sample_weight / sample_weight.sum()
     mean = share @ initial
     centred = initial - mean
     value, vector = np.linalg.eigh((centred * share[:, None]).T @ centred)
     value = np.maximum(value, 0.0)
-    scaled = value + CASE_RIDGE * value.mean()
+    scaled = value + ridge * value.mean()
     return Metric(mean, vector / np.sqrt(scaled * 2 * (value / scaled).sum()))
 
 
@@ -152,16 +152,13 @@ def fit_cases(
     unit: Array,
 ) -> CaseFit:
     """Fit cases and innovations together; `active` says which rows still reason at each iteration, (T + 1, n)."""
-    metric = fit_metric(initial, sample_weight)
-    cases = metric(initial)
     total, sizes = sample_weight.sum(), np.diff([1, *basis.ends])
     importance = TRAJECTORY_SHARE * CASE_DECAY ** np.arange(len(sizes)) * total / initial.shape[1]
     gated = Q[:, 1:] * np.repeat(active, sizes, axis=0).T
     features = gated * np.sqrt(np.repeat(importance, sizes))
 
-    rows = sample_rows(initial, target.argmax(axis=1), CASE_SAMPLE)
-    sample = lower_kernel(cases[rows], features[rows])
-    alpha = best_penalty(sample, target[rows], sample_weight[rows], unit[rows])
+    metric, alpha = _chosen(initial, features, target, sample_weight, unit)
+    cases = metric(initial)
     K = lower_kernel(cases, features)
     # The largest eigenvalue is below the trace, and the smallest above the smallest penalty.
     condition = (np.trace(K) + alpha / sample_weight.min()) / (alpha / sample_weight.max())
@@ -172,8 +169,30 @@ def fit_cases(
     return CaseFit(readout, dual.fitted, dual.outside, alpha, float(condition), dual.degrees_of_freedom)
 
 
-def best_penalty(K: Array, target: Array, sample_weight: Array, unit: Array) -> float:
-    """Walk downhill in leave-one-out squared error from the usual penalty; the error has one valley in practice."""
+def _chosen(initial: Array, features: Array, target: Array, sample_weight: Array, unit: Array) -> tuple[Metric, float]:
+    """Choose metric and penalty by leave-one-out on samples of the rows.
+
+    Where all rows are in the first sample, and so are few, a metric that trusts the covariance less is tried too.
+    """
+    ridges = CASE_RIDGES if len(target) <= CASE_SAMPLES[0] else CASE_RIDGES[:1]
+    candidates = []
+    for ridge in ridges:
+        metric, start, error = fit_metric(initial, sample_weight, ridge), CASE_START, np.inf
+        for size in CASE_SAMPLES:
+            rows = sample_rows(initial, target.argmax(axis=1), size)
+            K = lower_kernel(metric(initial[rows]), features[rows])
+            error, start = best_penalty(K, target[rows], sample_weight[rows], unit[rows], start)
+            if size >= len(target):
+                break
+        candidates.append((error, metric, float(CASE_PENALTIES[start])))
+    return min(candidates, key=lambda candidate: candidate[0])[1:]
+
+
+def best_penalty(K: Array, target: Array, sample_weight: Array, unit: Array, start: int) -> tuple[float, int]:
+    """Walk downhill in leave-one-out squared error from penalty `start`; return the least error and its penalty.
+
+    The error has one valley in practice.
+    """
     known: dict[int, float] = {}
 
     def error(index: int) -> float:
@@ -182,12 +201,12 @@ def best_penalty(K: Array, target: Array, sample_weight: Array, unit: Array) -> 
             known[index] = float(sample_weight @ ((target - outside) ** 2).sum(axis=1))
         return known[index]
 
-    best = CASE_START
+    best = start
     while True:
         near = [i for i in (best - 1, best, best + 1) if 0 <= i < len(CASE_PENALTIES)]
         lowest = min(near, key=error)
         if lowest == best:
-            return float(CASE_PENALTIES[best])
+            return error(best), best
         best = lowest
 
 

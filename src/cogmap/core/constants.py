@@ -55,14 +55,14 @@ One bound for all discriminant variables, because a perfect fit leaves their rot
 TRAJECTORY_SHARE, CASE_DECAY = 3.0, 0.3
 """Weight of the innovations beside the cases, and its decay with each iteration."""
 
-CASE_RIDGE = 1.0
-"""Ridge of the cases' metric, in units of the mean variance of a concept."""
+CASE_RIDGES = (1.0, 10.0)
+"""Ridge of the cases' metric, in units of the mean variance of a concept; the second for few rows."""
 
 CASE_PENALTIES, CASE_START = np.array([0.0016, 0.006, 0.025, 0.1, 0.4, 1.6, 6.4]), 4
 """Candidates for the penalty of a readout with cases, and the one to start from."""
 
-CASE_SAMPLE = 1600
-"""Rows on which that penalty is chosen."""
+CASE_SAMPLES = (400, 1600)
+"""Rows on which that penalty is chosen: a few to come near it, then more, because it moves with their number."""
 
 CASE_ROWS = 6000
 """Most rows for which `LTCNClassifierCV` tries cases: their cost grows with the cube of the rows."""

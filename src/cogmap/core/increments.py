@@ -22,19 +22,32 @@ from typing import NamedTuple
 import numpy as np
 
 from .activation import Array
+from .blocks import ROWS
 from .reasoning import Network
 
 
 class Increment(NamedTuple):
-    """Iteration t: the linearised increment Eᵗ (A⁰ for t = 0), and the increment Dᵗ = Aᵗ − Aᵗ⁻¹ itself."""
+    """Iteration t: the linearised increment Eᵗ (A⁰ for t = 0), and the largest change of any activation."""
 
     linearised: Array
-    whole: Array
+    change: float
 
 
 def increments(network: Network, initial: Array, reference: Array) -> Iterator[Increment]:
-    """Yield the increments t = 0, 1, 2, … without end for the rows `initial`, linearised about the row `reference`."""
-    yield Increment(initial, initial)
+    """Yield the increments t = 0, 1, 2, … without end for the rows `initial`, linearised about the row `reference`.
+
+    Rows go through in blocks that stay in the cache.
+    """
+    starts = range(0, max(len(initial), 1), ROWS)
+    blocks = [block_increments(network, initial[start : start + ROWS], reference) for start in starts]
+    for parts in zip(*blocks, strict=True):
+        change = max(np.abs(whole).max(initial=0.0) for _, whole in parts)
+        yield Increment(np.concatenate([linearised for linearised, _ in parts]), float(change))
+
+
+def block_increments(network: Network, initial: Array, reference: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield Eᵗ and Dᵗ = Aᵗ − Aᵗ⁻¹ for t = 0, 1, 2, … without end; both are A⁰ for t = 0."""
+    yield initial, initial
     f, W, phi = network.activation, network.weights, network.phi
     gain, ref = phi * f.scale, reference[None]
     start = gap = initial - ref
@@ -55,7 +68,7 @@ def increments(network: Network, initial: Array, reference: Array) -> Iterator[I
             tanh_d = np.tanh(d)
             whole = gain * tanh_d * (1 - h * h_before)
         linear = tanh_minus_identity(d, tanh_d) * (1 - r * r_before)
-        yield Increment(gain * (linear - tanh_d * (e * r_before + h * e_before)), whole)
+        yield gain * (linear - tanh_d * (e * r_before + h * e_before)), whole
         gap, ref = gain * e + (1 - phi) * start, network.step(ref, reference[None])
 
 
@@ -65,10 +78,24 @@ def tanh_minus_identity(u: Array, tanh_u: Array) -> Array:
     Below 1, Lambert's continued fraction u / (1 + u² / (3 + u² / (5 + …))) cut at depth 9, less u: all terms of
     numerator and denominator are positive, so nothing cancels.
     """
-    s = np.minimum(u * u, 1.0)
-    numerator = 11486475 + s * (810810 + s * (12870 + s * 44))
-    denominator = 34459425 + s * (16216200 + s * (945945 + s * (13860 + s * 45)))
-    return np.where(np.abs(u) < 1, -u * s * numerator / denominator, tanh_u - u)
+    s = u * u
+    found = _polynomial(s, 44.0, 12870.0, 810810.0, 11486475.0)
+    found /= _polynomial(s, 45.0, 13860.0, 945945.0, 16216200.0, 34459425.0)
+    found *= s
+    found *= -u
+    large = s >= 1
+    if large.any():
+        found[large] = tanh_u[large] - u[large]
+    return found
+
+
+def _polynomial(s: Array, first: float, *others: float) -> Array:
+    """Return the polynomial in s with these coefficients, highest power first, by Horner's rule in place."""
+    found = np.full_like(s, first)
+    for coefficient in others:
+        found *= s
+        found += coefficient
+    return found
 
 
 def states_readout(network: Network, reference: Array, coefficients: Array) -> tuple[Array, Array]:

@@ -21,6 +21,9 @@ from scipy.linalg.blas import dtrmm
 from .activation import Array
 from .constants import AMPLIFICATION, NOVELTY
 
+CANCELLED = 0.01
+"""A projection that leaves less than this of a column is repeated: its rounding errors would not be orthogonal."""
+
 TIE_BREAK = 0.99
 """Preference of a block's last column against its first where pivots tie, as for a feature and its complement."""
 
@@ -81,25 +84,26 @@ def fit_innovations(blocks: Iterator[Array], sample_weight: Array, max_rank: int
     need be without a column.
     """
     root, total = np.sqrt(sample_weight)[:, None], sample_weight.sum()
-    Q = np.empty((len(root), max_rank + 1), order="F")
-    Q[:, :1] = root / np.sqrt(total)
-    F, T = Q[:, :1] * np.sqrt(total), np.full((1, 1), total**-0.5)
-    features = [F]
+    F, Q = (np.empty((len(root), max_rank + 1), order="F") for _ in range(2))
+    F[:, :1], Q[:, :1] = root, root / np.sqrt(total)
+    T = np.full((1, 1), total**-0.5)
     columns: list[NDArray[np.intp]] = []
     scales: list[Array] = []
     for block in blocks:
-        varies = np.flatnonzero(np.ptp(block, axis=0) > 0)
-        scale = 1 / _binary_ceiling(np.abs(block[:, varies]).max(axis=0))
+        low, high = block.min(axis=0), block.max(axis=0)
+        varies = np.flatnonzero(high > low)
+        scale = 1 / _binary_ceiling(np.maximum(-low, high)[varies])
+        new = block[:, varies] * scale
+        new *= root
         p = len(T)
-        chosen, q, T = _innovate(block[:, varies] * scale * root, Q[:, :p], T, max_rank + 1 - p)
+        chosen, q, T = _innovate(new, Q[:, :p], T, max_rank + 1 - p)
         if len(chosen) > 0 or not columns:
-            Q[:, p : p + len(chosen)] = q
-            features.append(block[:, varies[chosen]] * scale[chosen] * root)
+            F[:, p : len(T)], Q[:, p : len(T)] = new[:, chosen], q
             columns.append(varies[chosen])
             scales.append(scale[chosen])
         if len(chosen) == 0:
             break
-    mapped = dtrmm(1.0, T, np.asfortranarray(np.hstack(features)), side=1, overwrite_b=1)
+    mapped = dtrmm(1.0, T, F[:, : len(T)], side=1, overwrite_b=1)
     triangle = np.linalg.cholesky(mapped.T @ mapped).T
     whiten = solve_triangular(triangle, np.eye(len(T)))
     return Basis(tuple(columns), tuple(scales), T, whiten), dtrmm(1.0, whiten, mapped, side=1, overwrite_b=1) / root
@@ -108,13 +112,18 @@ def fit_innovations(blocks: Iterator[Array], sample_weight: Array, max_rank: int
 def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp], Array, Array]:
     """Return the columns of F that add to Q, their innovations q, and T enlarged by the map to them.
 
-    Classical Gram–Schmidt, twice: F = Q S + q R, hence q = F R⁻¹ − Q S R⁻¹ with Q = (earlier F) T.
+    Classical Gram–Schmidt, twice where it cancels: F = Q S + q R, hence q = F R⁻¹ − Q S R⁻¹ with Q = (earlier F) T.
     """
     S = Q.T @ F
-    rest = F - Q @ S
+    rest = Q @ S
+    np.subtract(F, rest, out=rest)
+    size = np.einsum("ij,ij->j", F, F)
+    if (np.einsum("ij,ij->j", rest, rest) < CANCELLED**2 * size).any():
+        again = Q.T @ rest
+        rest -= Q @ again
+        S += again
+    # The part of F along the constant is its weighted mean; its spread is what it has beyond that.
     spread = np.linalg.norm(F - np.outer(Q[:, 0], S[0]), axis=0)
-    again = Q.T @ rest
-    rest, S = rest - Q @ again, S + again
     order, R = _pivoted(rest, spread)
     k = min(_leading(np.abs(np.diagonal(R)) > NOVELTY), room)
     R = R[:k, :k] * spread[order[:k]]

@@ -110,17 +110,22 @@ def learn(
 
 
 def learn_with_cases(known: Learned, initial: Array, target: Array, sample_weight: Array, unit: Array) -> Learned:
-    """Solve the readout with cases from innovations that were found before."""
-    if known.innovations is None:
-        raise ValueError("cases need a readout on innovations")
-    return _with_cases(known.innovations, initial, target, sample_weight, unit)
+    """Solve the readout with cases from innovations that were found before.
+
+    Where a ridge served better than innovations, rows are few and the cases are read alone.
+    """
+    found = known.innovations
+    if found is None:
+        reference = sample_weight @ initial / sample_weight.sum()
+        found = Innovations(reference, *fit_innovations(iter([np.zeros_like(initial)]), sample_weight, 1))
+    return _with_cases(found, initial, target, sample_weight, unit)
 
 
 def _useful(design: Design, tol: float) -> Iterator[Array]:
     """Yield linearised increments up to the fixed point, where no activation of any row moves by `tol` or more."""
     found = islice(increments(design.network, design.initial, design.reference), design.n_iter + 1)
     for t, increment in enumerate(found):
-        if t > 0 and np.abs(increment.whole).max(initial=0.0) < tol:
+        if t > 0 and increment.change < tol:
             return
         yield increment.linearised
 
