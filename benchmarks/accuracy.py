@@ -158,8 +158,8 @@ def summary(part):
         ours = kappa.loc[there, "LTCNClassifierCV"]
         p = "" if "CV" in method or there.empty else f"{wilcoxon(ours, kappa.loc[there, method]).pvalue:.1e}"
         lines.append(
-            f"| {method} | {len(there)} | {kappa[method].mean():.4f} | {ours.mean():.4f} | {accuracy[method].mean():.4f} "
-            f"| {f'{rank[method].mean():.2f}' if method in rank else ''} | {p} |"
+            f"| {method} | {len(there)} | {kappa[method].mean():.4f} | {ours.mean():.4f} "
+            f"| {accuracy[method].mean():.4f} | {f'{rank[method].mean():.2f}' if method in rank else ''} | {p} |"
         )
     return "\n".join(lines)
 

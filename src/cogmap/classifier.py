@@ -259,12 +259,13 @@ class LTCNClassifier(NetworkClassifier):
 
     def _check_range(self, X: Array) -> None:
         activation = ACTIVATIONS[self.activation]
-        outside = (activation.low > X) | (activation.high < X)
-        if outside.any():
-            row, index = np.argwhere(outside)[0]
+        low, high = X.min(axis=0), X.max(axis=0)
+        outside = np.flatnonzero((low < activation.low) | (high > activation.high))
+        if len(outside):
+            j = outside[0]
             raise ValueError(
                 f"scaling=None needs data in [{activation.low:g}, {activation.high:g}], but "
-                f"{column(index, getattr(self, 'feature_names_in_', None))} holds {X[row, index]:g} in row {row}: "
+                f"{column(j, getattr(self, 'feature_names_in_', None))} goes from {low[j]:g} to {high[j]:g}: "
                 "scale it, or use scaling='minmax'."
             )
 

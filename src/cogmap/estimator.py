@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from .core.activation import Array
 from .core.decision import Decision, argmax_decision, discriminant_decision
 from .core.dynamics import Dynamics, diagnose, merged
-from .core.model import Model, Rows
+from .core.model import Model, Rows, merge_copies
 from .core.relevance import paper_relevance
 from .validation import checked_rows
 
@@ -168,5 +168,5 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         share = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weight)
         if not (share > 0).all():
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
-        unit = np.minimum(1.0, weight) * share[codes]
-        return Rows(rows, codes, weight * share[codes], unit, len(self.classes_))
+        rows, codes, weight = merge_copies(rows, codes, weight)
+        return Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))

@@ -157,67 +157,70 @@ def fit_cases(
     gated = Q[:, 1:] * np.repeat(active, sizes, axis=0).T
     features = gated * np.sqrt(np.repeat(importance, sizes))
 
-    metric, alpha = _chosen(initial, features, target, sample_weight, unit)
+    metric, alpha, dual = _chosen(initial, features, target, sample_weight, unit)
     cases = metric(initial)
-    K = lower_kernel(cases, features)
-    # The largest eigenvalue is below the trace, and the smallest above the smallest penalty.
-    condition = (np.trace(K) + alpha / sample_weight.min()) / (alpha / sample_weight.max())
-    dual = solve_dual(K, target, sample_weight, unit, alpha)
+    if dual is None:
+        dual = solve_dual(lower_kernel(cases, features), target, sample_weight, unit, alpha)
+    # The largest eigenvalue of the kernel is below its trace, and the smallest penalty bounds the smallest from below.
+    trace = len(cases) + np.einsum("ij,ij->", features, features)
+    condition = (trace + alpha / sample_weight.min()) / (alpha / sample_weight.max())
     coefficients = np.vstack([dual.constant * np.sqrt(total), gated.T @ dual.coefficients])
     trajectory = ShrunkReadout(reference, basis, coefficients, importance, gate_caps(basis.ends, total))
     readout = CaseReadout(trajectory, metric, cases, dual.coefficients)
     return CaseFit(readout, dual.fitted, dual.outside, alpha, float(condition), dual.degrees_of_freedom)
 
 
-def _chosen(initial: Array, features: Array, target: Array, sample_weight: Array, unit: Array) -> tuple[Metric, float]:
-    """Choose metric and penalty by leave-one-out on samples of the rows.
+def _chosen(
+    initial: Array, features: Array, target: Array, sample_weight: Array, unit: Array
+) -> tuple[Metric, float, Dual | None]:
+    """Choose metric and penalty by leave-one-out on samples of the rows; add the solution where the sample was all.
 
     Where all rows are in the first sample, and so are few, a metric that trusts the covariance less is tried too.
     """
-    ridges = CASE_RIDGES if len(target) <= CASE_SAMPLES[0] else CASE_RIDGES[:1]
-    candidates = []
-    for ridge in ridges:
-        metric, start, error = fit_metric(initial, sample_weight, ridge), CASE_START, np.inf
+    n = len(target)
+    walks = []
+    for ridge in CASE_RIDGES if n <= CASE_SAMPLES[0] else CASE_RIDGES[:1]:
+        metric, start = fit_metric(initial, sample_weight, ridge), CASE_START
         for size in CASE_SAMPLES:
-            rows = sample_rows(initial, target.argmax(axis=1), size)
+            rows = sample_rows(target.argmax(axis=1), size)
             K = lower_kernel(metric(initial[rows]), features[rows])
-            error, start = best_penalty(K, target[rows], sample_weight[rows], unit[rows], start)
-            if size >= len(target):
+            error, start, dual = best_penalty(K, target[rows], sample_weight[rows], unit[rows], start)
+            if n <= size:
                 break
-        candidates.append((error, metric, float(CASE_PENALTIES[start])))
-    return min(candidates, key=lambda candidate: candidate[0])[1:]
+        walks.append((error, metric, float(CASE_PENALTIES[start]), dual if n <= size else None))
+    return min(walks, key=lambda walk: walk[0])[1:]
 
 
-def best_penalty(K: Array, target: Array, sample_weight: Array, unit: Array, start: int) -> tuple[float, int]:
-    """Walk downhill in leave-one-out squared error from penalty `start`; return the least error and its penalty.
+def best_penalty(K: Array, target: Array, sample_weight: Array, unit: Array, start: int) -> tuple[float, int, Dual]:
+    """Walk downhill in leave-one-out squared error from penalty `start`; return least error, its index and solution.
 
     The error has one valley in practice.
     """
-    known: dict[int, float] = {}
+    known: dict[int, tuple[float, Dual]] = {}
 
     def error(index: int) -> float:
         if index not in known:
-            outside = solve_dual(K.copy(), target, sample_weight, unit, CASE_PENALTIES[index]).outside
-            known[index] = float(sample_weight @ ((target - outside) ** 2).sum(axis=1))
-        return known[index]
+            dual = solve_dual(K.copy(), target, sample_weight, unit, CASE_PENALTIES[index])
+            known[index] = float(sample_weight @ ((target - dual.outside) ** 2).sum(axis=1)), dual
+        return known[index][0]
 
     best = start
     while True:
         near = [i for i in (best - 1, best, best + 1) if 0 <= i < len(CASE_PENALTIES)]
         lowest = min(near, key=error)
         if lowest == best:
-            return error(best), best
+            return error(best), best, known[best][1]
         best = lowest
 
 
-def sample_rows(initial: Array, codes: NDArray[np.intp], size: int) -> NDArray[np.intp]:
-    """Return at most `size` rows, spread over the classes: the same ones in whatever order the rows come.
+def sample_rows(codes: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+    """Return at most `size` rows, drawn with a fixed seed and spread over the classes.
 
-    Rows are sorted by their values, shuffled with a fixed seed, and taken evenly from class after class.
+    They do not depend on the order in which a user gave the rows: merging copies gave them an order of their own.
     """
     n = len(codes)
     if n <= size:
         return np.arange(n)
-    order = np.lexsort((*initial.T, codes))[np.random.default_rng(0).permutation(n)]
+    order = np.random.default_rng(0).permutation(n)
     by_class = order[np.argsort(codes[order], kind="stable")]
     return by_class[np.linspace(0, n - 1, size).astype(np.intp)]
