@@ -106,7 +106,7 @@ def evaluate(dataset, seed, fold, method):
 
 
 def run(arguments):
-    """Evaluate what is not in the results yet; slow datasets first."""
+    """Evaluate what is not in the results yet; small datasets first."""
     done = set()
     if RESULTS.exists():
         done = set(pd.read_csv(RESULTS)[["dataset", "seed", "fold", "method"]].itertuples(index=False, name=None))
@@ -115,7 +115,7 @@ def run(arguments):
         print(f"{method} is left out: the package {NEEDS[method]} is not installed", file=sys.stderr)
         methods.remove(method)
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
-    datasets = sorted(names(arguments.group), key=lambda name: -load(name)[0].size)
+    datasets = sorted(names(arguments.group), key=lambda name: load(name)[0].size)
     tasks = [(d, s, f, m) for s in seeds for m in methods for d in datasets for f in range(5)]
     tasks = [task for task in tasks if task not in done]
     RESULTS.parent.mkdir(exist_ok=True)
@@ -125,7 +125,7 @@ def run(arguments):
         futures = [pool.submit(evaluate, *task) for task in tasks]
         for count, future in enumerate(as_completed(futures), 1):
             row = future.result()
-            pd.DataFrame([row])[COLUMNS].to_csv(file, header=False, index=False, float_format="%.6g")
+            pd.DataFrame([row])[COLUMNS].to_csv(file, header=False, index=False, float_format="%.5g")
             file.flush()
             if count % 25 == 0 or count == len(tasks):
                 print(f"{count} of {len(tasks)}", file=sys.stderr, flush=True)

@@ -117,6 +117,16 @@ def test_weights_are_frequencies():
     np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-6 * np.abs(repeated).max())
 
 
+def test_no_varying_feature_predicts_the_most_frequent_class():
+    model = LTCNClassifierCV().fit(np.ones((5, 2)), ["a", "b", "b", "b", "a"])
+    assert list(model.predict([[1, 1], [2, 3]])) == ["b", "b"]
+
+
+def test_a_column_out_of_range_is_named(wine):
+    with pytest.raises(ValueError, match=r"column 'alcohol' goes from 11\.03 to 14\.83"):
+        LTCNClassifierCV(scaling=None).fit(*wine)
+
+
 def test_labels_say_how_blocks_differ():
     base = {"phi": 0.8, "activation": "tanh", "inner": "slopes", "scaling": None, "terms": None, "max_iter": 3}
     assert block_labels([base]) == [""]

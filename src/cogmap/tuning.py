@@ -152,7 +152,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         members = self._members()
         rows = self._training_rows(X, y, sample_weight)
         candidates = [self._fitted(member, rows) for member in members]
-        if self.cases == "auto" and len(rows.codes) <= CASE_ROWS:
+        if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
             candidates.append(self._remembered(self._best(candidates), rows))
         best = self._best(candidates)
         weights = np.array([float(c is best) for c in candidates])
@@ -184,7 +184,9 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
 
     def _fitted(self, member: LTCNClassifier, rows: Rows) -> Candidate:
         start = time.perf_counter()
-        member.n_features_in_ = self.n_features_in_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
         params = {name: getattr(member, name) for name in GRID} | {"cases": False}
         model, learned = fit_model(rows, member._settings(rows))
         return self._candidate(params, model, learned, rows, time.perf_counter() - start)
@@ -283,6 +285,8 @@ def stack_weights(outside: list[Array], rows: Rows) -> Array:
     members = np.array([((scores - prior) * root).ravel() for scores in outside])
     target = ((np.eye(rows.n_classes)[rows.codes] - prior) * root).ravel()
     gram = members @ members.T
+    if not gram.any():
+        return np.zeros(len(gram))
     R = np.linalg.cholesky(gram + 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))).T
     return np.asarray(nnls(R, np.linalg.solve(R.T, members @ target))[0])
 
