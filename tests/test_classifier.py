@@ -297,8 +297,9 @@ def test_given_inner_weights_are_used_as_they_are(iris):
 
 
 def test_an_ill_conditioned_readout_warns(iris):
-    with pytest.warns(IllConditionedWarning, match="condition number"):
-        LTCNClassifier.paper(inner="slopes").fit(*iris)
+    for alpha in (0.0, 1e-30):
+        with pytest.warns(IllConditionedWarning, match="condition number"):
+            LTCNClassifier.paper(inner="slopes", alpha=alpha).fit(*iris)
 
 
 @ill_conditioned

@@ -212,7 +212,7 @@ class LTCNClassifier(NetworkClassifier):
         self.alpha_, self.shrinkage_ = learned.alpha, learned.shrinkage
         self.rank_, self.condition_ = learned.rank, learned.condition
         self.degrees_of_freedom_, self.active_share_ = learned.degrees_of_freedom, learned.active
-        if self.alpha == 0 and self.condition_ > UNTRUSTWORTHY_CONDITION:
+        if self.alpha != "loo" and self.condition_ > UNTRUSTWORTHY_CONDITION:
             warnings.warn(
                 f"The readout's condition number is {self.condition_:.1e}: rounding decides part of its scores. "
                 f"Use alpha='loo', or fewer iterations (max_iter is {self.max_iter}).",
