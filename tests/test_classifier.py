@@ -6,6 +6,8 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from ltcn.LTCN import LTCN
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -272,6 +274,49 @@ def test_awkward_data_fits_and_predicts_finite_scores(kind, inner):
     scores = model.decision_function(X)
     assert np.isfinite(scores).all()
     assert model.score(X, y) > 0.85
+
+
+def awkward_table(rng):
+    """Return rows and classes in which every column may be constant, binary, copied, rounded, huge, or barely varying."""
+    n, m = rng.integers(4, 80), rng.integers(1, 10)
+    X = rng.normal(size=(n, m))
+    spoil = [
+        lambda x: np.ones(n),
+        lambda x: rng.integers(0, 2, n),
+        lambda x: np.exp(8 * x),
+        lambda x: X[:, 0],
+        lambda x: 3 - 1e-9 * X[:, 0],
+        lambda x: 1 + np.arange(n) % 2 * 2.3e-16,
+        lambda x: 1e300 * x,
+        lambda x: np.round(x, 1),
+        lambda x: x,
+    ]
+    for j in range(m):
+        X[:, j] = spoil[rng.integers(len(spoil))](X[:, j])
+    return X, np.r_[0, 1, rng.integers(0, 4, n - 2)]
+
+
+@ill_conditioned
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    parameters=st.fixed_dictionaries(
+        {
+            "phi": st.sampled_from([0.0, 0.8, 1.0]),
+            "activation": st.sampled_from(["sigmoid", "tanh"]),
+            "inner": st.sampled_from(["slopes", "regression", "stable-regression", "correlation"]),
+            "rule": st.sampled_from(["quasi-nonlinear", "kosko", "kosko-memory"]),
+            "scaling": st.sampled_from(["halfway", "quantile", "minmax"]),
+            "terms": st.sampled_from([None, 3]),
+            "cases": st.booleans(),
+        }
+    ),
+)
+def test_any_table_gives_finite_scores(seed, parameters):
+    X, y = awkward_table(np.random.default_rng(seed))
+    model = LTCNClassifier(**parameters).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
 @ill_conditioned

@@ -8,7 +8,7 @@ import pytest
 from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.constants import NOVELTY
 from cogmap.core.increments import increments
-from cogmap.core.innovations import fit_innovations
+from cogmap.core.innovations import _whitening, fit_innovations
 from cogmap.core.reasoning import Network
 
 WEIGHTS = ("none", "fractional", "integer")
@@ -203,3 +203,22 @@ def test_condition_is_the_growth_of_a_rounding_error_of_the_increments(rng):
         across, inverse = -0.75 / size, 1 / size
         expected = np.hypot(across, inverse) / np.sqrt((column**2).mean())
         assert basis.condition == pytest.approx(expected, rel=1e-3)
+
+
+def test_columns_that_depend_on_earlier_ones_after_all_are_left_out(rng):
+    A = rng.normal(size=(100, 4))
+    A[:, 2] = A[:, 0] + A[:, 1]
+    whiten = _whitening(A.T @ A)
+    assert whiten.shape == (2, 2)
+    np.testing.assert_allclose((A[:, :2] @ whiten).T @ (A[:, :2] @ whiten), np.eye(2), atol=1e-12)
+
+
+def test_first_columns_of_a_basis_are_those_of_the_whole(rng):
+    X = rng.random((100, 3))
+    network = Network(rng.normal(size=(3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
+    blocks = [block for block, _ in islice(increments(network, X, X.mean(axis=0)), 4)]
+    basis, Q = fit_innovations(iter(blocks), np.ones(100), 60)
+    for n_columns in (1, 2, 4, 5, 8):
+        part = basis.first(n_columns)
+        np.testing.assert_allclose(part(blocks), Q[:, :n_columns], atol=1e-8)
+        assert part.ends[-1] == n_columns

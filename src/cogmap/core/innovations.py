@@ -17,9 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 from scipy.linalg.blas import dtrmm
+from scipy.linalg.lapack import dpotrf
 
 from .activation import Array
 from .constants import AMPLIFICATION, NOVELTY
+
+INDEPENDENT = 0.01
+"""Part of an innovation that must be new once the map has been applied; it is 1 but for rounding."""
 
 CANCELLED = 0.01
 """A projection that leaves less than this of a column is repeated: its rounding errors would not be orthogonal."""
@@ -63,9 +67,18 @@ class Basis:
 
     def cut(self, n_iterations: int) -> "Basis":
         """Return the basis of the first `n_iterations` iterations after A⁰."""
-        end = self.ends[n_iterations]
-        kept = slice(n_iterations + 1)
-        return Basis(self.columns[kept], self.scales[kept], self.map[:end, :end], self.whiten[:end, :end])
+        return self.first(self.ends[n_iterations])
+
+    def first(self, n_columns: int) -> "Basis":
+        """Return the basis of the first columns of Q, the constant among them; A⁰ stays, even without a column."""
+        starts = [1, *self.ends[:-1]]
+        blocks = [t for t, start in enumerate(starts) if start < n_columns or t == 0]
+        return Basis(
+            tuple(self.columns[t][: n_columns - starts[t]] for t in blocks),
+            tuple(self.scales[t][: n_columns - starts[t]] for t in blocks),
+            self.map[:n_columns, :n_columns],
+            self.whiten[:n_columns, :n_columns],
+        )
 
     def coefficients(self, C: Array, n_concepts: int) -> tuple[Array, Array]:
         """Turn coefficients of Q, shape (p + 1, N), into those of A⁰, E¹, …, shape (T + 1, M, N), and a constant."""
@@ -104,9 +117,22 @@ def fit_innovations(blocks: Iterator[Array], sample_weight: Array, max_rank: int
         if len(chosen) == 0:
             break
     mapped = dtrmm(1.0, T, F[:, : len(T)], side=1, overwrite_b=1)
-    triangle = np.linalg.cholesky(mapped.T @ mapped).T
-    whiten = solve_triangular(triangle, np.eye(len(T)))
-    return Basis(tuple(columns), tuple(scales), T, whiten), dtrmm(1.0, whiten, mapped, side=1, overwrite_b=1) / root
+    whiten = _whitening(mapped.T @ mapped)
+    sound = len(whiten)
+    basis = Basis(tuple(columns), tuple(scales), T, np.pad(whiten, (0, len(T) - sound))).first(sound)
+    return basis, dtrmm(1.0, whiten, mapped[:, :sound], side=1, overwrite_b=1) / root
+
+
+def _whitening(gram: Array) -> Array:
+    """Return the inverse of the Cholesky factor of as many leading columns as are independent after all.
+
+    Rounding can make dependent what Gram–Schmidt took for new, if rarely; such columns and all after them are left
+    out.
+    """
+    triangle, failed = dpotrf(gram, lower=0)
+    sound = _leading(np.diagonal(triangle)[: failed - 1 if failed else None] > INDEPENDENT)
+    whiten: Array = solve_triangular(triangle[:sound, :sound], np.eye(sound))
+    return whiten
 
 
 def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp], Array, Array]:
@@ -123,7 +149,7 @@ def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp]
         rest -= Q @ again
         S += again
     # The part of F along the constant is its weighted mean; its spread is what it has beyond that.
-    spread = np.linalg.norm(F - np.outer(Q[:, 0], S[0]), axis=0)
+    spread = np.maximum(np.linalg.norm(F - np.outer(Q[:, 0], S[0]), axis=0), np.finfo(np.float64).tiny)
     order, R = _pivoted(rest, spread)
     k = min(_leading(np.abs(np.diagonal(R)) > NOVELTY), room)
     R = R[:k, :k] * spread[order[:k]]
