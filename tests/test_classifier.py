@@ -277,7 +277,7 @@ def test_awkward_data_fits_and_predicts_finite_scores(kind, inner):
 
 
 def awkward_table(rng):
-    """Return rows and classes in which every column may be constant, binary, copied, rounded, huge, or barely varying."""
+    """Return rows and classes; a column may be constant, binary, copied, rounded, huge, or barely varying."""
     n, m = rng.integers(4, 80), rng.integers(1, 10)
     X = rng.normal(size=(n, m))
     spoil = [
