@@ -64,6 +64,7 @@ METHODS = {
     "LTCNClassifierCV": LTCNClassifierCV,
     "LTCNClassifier": LTCNClassifier,
     "LTCNClassifierCV accuracy": lambda: LTCNClassifierCV(decision_metric="accuracy"),
+    "LTCNClassifierCV without cases": lambda: LTCNClassifierCV(cases=False),
     "SVM": lambda: tuned(SVC(), {"C": [1, 10, 100]}),
     "random forest": lambda: RandomForestClassifier(500, random_state=0),
     "logistic regression": lambda: tuned(LogisticRegression(max_iter=2000), {"C": [1, 10, 100]}),
