@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from cogmap import LTCNClassifier
+from cogmap import LTCNClassifier, LTCNClassifierCV
 from cogmap.plots import CognitiveMapDisplay, TrajectoryDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -53,6 +53,19 @@ def test_trajectory_shows_the_class_means_of_the_states(fitted):
     concept = int(np.argmax(model.relevance()))
     drawn = display.axes_[0].lines[1].get_ydata()
     np.testing.assert_allclose(drawn, model.trajectory(X[y == 1])[:, :, concept].mean(axis=0))
+
+
+@pytest.mark.parametrize("estimator", [LTCNClassifier(terms=3), LTCNClassifierCV()])
+def test_displays_show_concepts_where_these_are_not_the_features(fitted, estimator):
+    """Terms, a constant column and a stack each have other concepts than the features."""
+    _, X, y = fitted
+    model = estimator.fit(X.assign(constant=1.0), y)
+    names = {str(name) for name in model.concept_names_}
+    display = TrajectoryDisplay.from_estimator(model, X.assign(constant=1.0), y, n_concepts=4)
+    assert len(display.order) == 4
+    assert display.trajectory.shape[2] == len(names)
+    shown = CognitiveMapDisplay.from_estimator(model)
+    assert len(shown.relevance) == len(shown.names) == len(names) > 13
 
 
 def test_trajectory_falls_back_on_predicted_classes(fitted):

@@ -27,7 +27,7 @@ def run(output: Path) -> Iterator[str]:
     yield "most relevant features (share of the paper's relevance)"
     importances = model.feature_importances_
     for i in np.argsort(-importances)[:5]:
-        yield f"  {model.concept_names_[i]:<30} {importances[i]:.3f}"
+        yield f"  {X.columns[i]:<30} {importances[i]:.3f}"
     yield ""
     yield f"reasoning: {model.diagnose(X)}"
     output.mkdir(parents=True, exist_ok=True)

@@ -33,6 +33,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     n_iter_: int
     inner_weights_: Array
     outer_weights_: Array
+    concept_names_: NDArray[Any]
     class_weight: Any
     decision: str
     decision_metric: str

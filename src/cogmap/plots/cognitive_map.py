@@ -5,8 +5,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..classifier import LTCNClassifier
 from ..core.activation import Array
+from ..core.relevance import paper_relevance
+from ..estimator import NetworkClassifier
 from .drawing import NEGATIVE, NEUTRAL, POSITIVE, new_axes, shortened
 
 
@@ -36,9 +37,10 @@ class CognitiveMapDisplay:
         self.names = names
 
     @classmethod
-    def from_estimator(cls, estimator: LTCNClassifier, *, n_edges: int | None = None, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: NetworkClassifier, *, n_edges: int | None = None, ax: Any = None) -> Self:
         """Draw the map of a fitted classifier; `n_edges` as in `plot`."""
-        display = cls(estimator.inner_weights_, estimator.relevance(), estimator.concept_names_)
+        relevance = paper_relevance(estimator.inner_weights_, estimator.outer_weights_)
+        display = cls(estimator.inner_weights_, relevance, estimator.concept_names_)
         return display.plot(n_edges=n_edges, ax=ax)
 
     def plot(self, *, n_edges: int | None = None, ax: Any = None) -> Self:

@@ -5,8 +5,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..classifier import LTCNClassifier
 from ..core.activation import Array
+from ..core.relevance import paper_relevance
+from ..estimator import NetworkClassifier
 from .drawing import CLASS_COLOURS, new_axes, shortened
 
 
@@ -40,11 +41,12 @@ class TrajectoryDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: LTCNClassifier, X: ArrayLike, y: ArrayLike | None = None, *, n_concepts: int = 6
+        cls, estimator: NetworkClassifier, X: ArrayLike, y: ArrayLike | None = None, *, n_concepts: int = 6
     ) -> Self:
         """Draw the `n_concepts` most relevant concepts for rows X, by class y, or by predicted class without y."""
         labels = estimator.predict(X) if y is None else np.asarray(y)
-        order = np.argsort(-estimator.relevance(), kind="stable")[:n_concepts]
+        relevance = paper_relevance(estimator.inner_weights_, estimator.outer_weights_)
+        order = np.argsort(-relevance, kind="stable")[:n_concepts]
         return cls(estimator.trajectory(X), labels, estimator.concept_names_, order).plot()
 
     def plot(self) -> Self:
