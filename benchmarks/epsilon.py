@@ -27,7 +27,7 @@ def main():
         kappa = {
             T: [
                 cross_val_score(
-                    LTCNClassifier(max_iter=T), *load(name), cv=folds, scoring=make_scorer(cohen_kappa_score)
+                    LTCNClassifier.paper(max_iter=T), *load(name), cv=folds, scoring=make_scorer(cohen_kappa_score)
                 ).mean()
                 for name in NAMES
             ]
