@@ -373,6 +373,7 @@ def frame_with(value):
         (frame_with("red"), r"text in column 'c' \('red'\).*OneHotEncoder"),
         (frame_with("red").to_numpy(), r"text in column 2 \('red'\)"),
         (pl.DataFrame({"size": ["big"] * 150}), r"text in column 'size' \('big'\)"),
+        (np.c_[np.zeros(150), np.linspace(-1.5, 1.5, 150) * 1e308], r"from -1.5e\+308 to 1.5e\+308 in column 1"),
         (np.empty((0, 4)), "0 sample"),
         (np.empty((150, 0)), "0 feature"),
     ],

@@ -19,7 +19,20 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
         raise
     if not np.isfinite(rows).all():
         raise ValueError(_not_finite_sentence(rows, getattr(estimator, "feature_names_in_", None)))
+    if reset:
+        _check_span(rows, getattr(estimator, "feature_names_in_", None))
     return rows
+
+
+def _check_span(rows: Array, names: NDArray[Any] | None) -> None:
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    with np.errstate(over="ignore"):
+        wide = np.flatnonzero(~np.isfinite(high - low))
+    if len(wide):
+        j = wide[0]
+        raise ValueError(
+            f"X goes from {low[j]:g} to {high[j]:g} in {column(j, names)}, more than a number can hold: rescale it."
+        )
 
 
 def column(index: int, names: NDArray[Any] | None) -> str:

@@ -4,7 +4,7 @@ A case is the product of all its features' terms "x_j is about v_j": it answers 
 row, exp(−‖x − v‖ / unit), in a metric that divides by the features' covariance (plus a ridge). Cases and innovations
 are read together: minimise Σ_i w_i ‖y_i − q − f(x_i)‖² + α ‖f‖², where f lives in the sum of the two kernels,
 
-    K(x, v) = exp(−‖x − v‖ / unit) + c Σ_t decayᵗ (n / m_t) q_t(x) q_t(v)ᵀ.
+    K(x, v) = exp(−‖x − v‖ / unit) + c Σ_t decayᵗ (n / M) q_t(x) q_t(v)ᵀ.
 
 The innovations' part stays a readout of the states; the cases' part is a sum over remembered rows.
 

@@ -3,7 +3,8 @@
 `moore_penrose` solves [R; q] = (H | 1)⁺ f⁻¹(Y) with H = (A⁰ | A¹ | … | Aᵀ); `final_state` reads Aᵀ alone.
 
 Easy to get wrong: the states converge to each other, so H is numerically rank deficient after a few iterations and the
-solution depends on `RCOND`. Look at the condition number that is returned; `leave_one_out` has the remedy.
+solution depends on `RCOND`. Look at the condition number that is returned; `innovations` and `shrinkage` have the
+remedy.
 """
 
 from dataclasses import dataclass
