@@ -37,7 +37,7 @@ def test_cases_from_known_innovations_equal_a_fit_of_their_own(wine):
     search = LTCNClassifierCV(inner="slopes").fit(X, y)
     assert [params["cases"] for params in search.cv_results_["params"]] == [False, True]
     alone = LTCNClassifier(cases=True).fit(X, y)
-    model = search._members_weighted[-1][0]
+    model = search._members[-1][0]
     np.testing.assert_allclose(model.raw(X.to_numpy()), alone._networks[0].raw(X.to_numpy()), rtol=1e-9, atol=1e-12)
 
 

@@ -202,11 +202,9 @@ class LTCNClassifier(NetworkClassifier):
         self._keep(model, learned)
         return self
 
-    def _raw(self, X: Array) -> Array:
-        return self._networks[0].one_hot_scale(self._networks[0].raw(X))
-
     def _keep(self, model: Model, learned: Learned) -> None:
         """Set the fitted attributes."""
+        self._members, self._constant = [(model, 1.0)], np.zeros(len(self.classes_))
         self._networks, self._longest = [model], self.max_iter
         self._publish([model.readout.outer(model.network)], [""])
         self.alpha_, self.shrinkage_ = learned.alpha, learned.shrinkage

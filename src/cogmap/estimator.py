@@ -1,6 +1,5 @@
 """What the classifiers share: input, scores, classes, probabilities, and the view of their networks as one."""
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,9 @@ from .validation import checked_rows
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a list of networks, seen as one with block-diagonal inner weights.
 
-    A subclass sets `_networks`, one `Model` for each block, `_longest`, the most iterations that it allowed, and
-    `_decision`; it computes raw scores from rows.
+    A subclass sets the fitted state: `_members`, each a `Model` with its weight in the raw score, and `_constant`, what
+    is added to them; `_networks`, one `Model` for each block (members may share a network); `_longest`, the most
+    iterations that it allowed; and `_decision`.
     """
 
     classes_: NDArray[Any]
@@ -38,13 +38,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     decision: str
     decision_metric: str
     tol: float
+    _members: list[tuple[Model, float]]
+    _constant: Array
     _networks: list[Model]
     _longest: int
     _decision: Decision
-
-    @abstractmethod
-    def _raw(self, X: Array) -> Array:
-        """Return the raw class scores of checked rows on the scale of the one-hot, shape (n, n_classes)."""
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the score of each class; for two classes, that of the second less that of the first.
@@ -127,6 +125,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         return self._decision(self._raw(checked_rows(self, X, reset=False)))
+
+    def _raw(self, X: Array) -> Array:
+        """Return the raw class scores of checked rows on the scale of the one-hot, shape (n, n_classes)."""
+        parts = (weight * model.one_hot_scale(model.raw(X)) for model, weight in self._members)
+        return self._constant + sum(parts, start=np.zeros((len(X), len(self.classes_))))
 
     def _decide(self, outside: Array, fitted: Array, rows: Rows, scale: Array) -> Decision:
         """Fit the decision to raw scores on the one-hot scale, from outside and from inside; see `argmax_decision`."""

@@ -149,7 +149,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         LTCNClassifierCV
             This estimator.
         """
-        members = self._members()
+        members = self._configurations()
         rows = self._training_rows(X, y, sample_weight)
         candidates = [self._fitted(member, rows) for member in members]
         if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
@@ -163,11 +163,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         self._combine([c for c, w in zip(candidates, weights, strict=True) if w > 0], weights[weights > 0], rows)
         return self
 
-    def _raw(self, X: Array) -> Array:
-        parts = (w * model.one_hot_scale(model.raw(X)) for model, w in self._members_weighted)
-        return self._constant + sum(parts, start=np.zeros((len(X), len(self.classes_))))
-
-    def _members(self) -> list[LTCNClassifier]:
+    def _configurations(self) -> list[LTCNClassifier]:
         """Return an unfitted classifier for each combination of the grids, checked."""
         for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
             if (value := getattr(self, name)) not in choices:
@@ -211,7 +207,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
     def _combine(self, members: list[Candidate], weights: Array, rows: Rows) -> None:
         """Set the fitted state: raw score = prior + Σ weight · (member's score − prior)."""
         prior = class_shares(rows.codes, rows.weight, rows.n_classes)
-        self._members_weighted = [(c.model, float(w)) for c, w in zip(members, weights, strict=True)]
+        self._members = [(c.model, float(w)) for c, w in zip(members, weights, strict=True)]
         self._constant = (1 - weights.sum()) * prior
         outside, fitted = (
             self._constant + sum(w * getattr(c, side) for c, w in zip(members, weights, strict=True))
@@ -229,18 +225,18 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
     def _show(self, members: list[Candidate]) -> None:
         """Publish the members as one network; members that share a network add their outer weights."""
         blocks: dict[int, list[int]] = {}
-        for i, (model, _) in enumerate(self._members_weighted):
+        for i, (model, _) in enumerate(self._members):
             blocks.setdefault(id(model.network), []).append(i)
-        self._networks = [self._members_weighted[indices[0]][0] for indices in blocks.values()]
+        self._networks = [self._members[indices[0]][0] for indices in blocks.values()]
         labels = block_labels([members[indices[0]].params for indices in blocks.values()])
         self._publish([self._outer(indices) for indices in blocks.values()], labels)
         self.outer_bias_ = self.outer_bias_ + self._constant
 
     def _outer(self, indices: list[int]) -> tuple[Array, Array]:
         """Return outer weights and bias of one block on the one-hot scale, summed over the members that share it."""
-        longest = max(self._members_weighted[i][0].readout.n_iter for i in indices) + 1
+        longest = max(self._members[i][0].readout.n_iter for i in indices) + 1
         total, bias = 0.0, 0.0
-        for model, weight in (self._members_weighted[i] for i in indices):
+        for model, weight in (self._members[i] for i in indices):
             R, q = model.readout.outer(model.network)
             zero, one = model.scale
             total = total + weight / (one - zero) * np.pad(R, ((0, longest - len(R)), (0, 0), (0, 0)))
