@@ -10,7 +10,8 @@ from cogmap.core import learning
 from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.constants import RIDGE_DECAYS, RIDGE_PENALTIES
 from cogmap.core.increments import increments
-from cogmap.core.learning import learn
+from cogmap.core.innovations import grow
+from cogmap.core.learning import _innovations, learn
 from cogmap.core.readout import moore_penrose
 from cogmap.core.reasoning import Network, trajectory
 from cogmap.core.ridge import Design, spectrum
@@ -31,8 +32,7 @@ class Problem:
         return learn(self.network, self.X, self.target, self.weight, unit, **options)
 
     def blocks(self, n_iter=3):
-        found = islice(increments(self.network, self.X, self.reference), n_iter + 1)
-        return [block / np.abs(block).max(axis=0) for block, _ in found]
+        return [block / np.abs(block).max(axis=0) for block in increments_of(self, n_iter)]
 
     def standardised(self, decay=1.0):
         F = np.hstack(self.blocks())
@@ -54,6 +54,11 @@ class Problem:
         model = Ridge(alpha=alpha, solver="cholesky")
         rows = range(len(Z))
         return np.vstack([model.fit(Z, self.target, self.without(i)).predict(Z[i : i + 1]) for i in rows])
+
+
+def increments_of(problem, n_iter=3):
+    found = islice(increments(problem.network, problem.X, problem.reference), n_iter + 1)
+    return [block for block, _ in found]
 
 
 def least_squares(F, target, weight):
@@ -205,3 +210,40 @@ def test_without_concepts_the_scores_are_the_class_means(final, alpha, rng):
     expected = [np.average(p.target, axis=0, weights=p.without(i)) for i in range(10)]
     np.testing.assert_allclose(found.outside, expected, atol=1e-12)
     assert found.rank == 1
+
+
+@pytest.mark.parametrize("kind", ["none", "weighted"])
+def test_a_map_from_a_sample_solves_the_problem_of_all_rows(kind, rng, monkeypatch):
+    """Outliers that an even sample would miss among them."""
+    p = Problem(rng, 400, 3, kind)
+    p.X[[57, 203]] = [[5.0, -4.0, 0.5], [-4.0, 0.5, 6.0]]
+    monkeypatch.setattr(learning, "MAX_RANK", 30)
+    grown = []
+    monkeypatch.setattr(learning, "grow", lambda blocks, w, most: grown.append(len(w)) or grow(blocks, w, most))
+    design = Design(p.network, p.X, p.reference, p.weight, np.minimum(1, p.weight), 3)
+    found = _innovations(design, 0.0)
+    assert len(grown) == 1
+    assert grown[0] < 100
+    assert found.basis.ends == [4, 7, 10, 13]
+    Q = found.Q
+    np.testing.assert_allclose((Q * p.weight[:, None]).T @ Q, np.eye(13), atol=1e-10)
+    C = Q.T @ (p.weight[:, None] * p.target)
+    for upto, end in enumerate(found.basis.ends, start=1):
+        F = np.c_[np.ones(400), np.hstack(p.blocks()[:upto])]
+        expected = F @ least_squares(F, p.target, p.weight)
+        np.testing.assert_allclose(Q[:, :end] @ C[:end], expected, atol=1e-8 * np.abs(expected).max())
+    np.testing.assert_allclose(found.basis(increments_of(p)), Q, atol=1e-10)
+
+
+def test_the_fixed_point_is_that_of_all_rows_even_if_a_sample_builds_the_map(rng, monkeypatch):
+    """The iterations after it are cut off, though the sample went on."""
+    n = 400
+    X = rng.random((n, 1))
+    network = Network(np.array([[3.0]]), np.array([-1.5]), 0.9, ACTIVATIONS["sigmoid"])
+    monkeypatch.setattr(learning, "MAX_RANK", 10)
+    weight = np.ones(n)
+    changes = np.abs(np.diff(trajectory(network, X, 12), axis=1)).max(axis=(0, 2))
+    tol = float(np.sqrt(changes[3] * changes[4]))
+    assert (np.diff(changes[:6]) < 0).all()
+    found = _innovations(Design(network, X, X.mean(axis=0), weight, weight, 12), tol)
+    assert len(found.basis.columns) == 5  # A⁰ and the four iterations that move by tol or more

@@ -10,20 +10,22 @@ solution; what remains is the rounding of the product itself. Columns are chosen
 singular vectors, a set of columns spans the same space after any rounding.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
-from scipy.linalg.blas import dtrmm
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.blas import dgemm, dsyrk, dtrmm
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from .activation import Array
-from .constants import AMPLIFICATION, NOVELTY
+from .constants import AMPLIFICATION, BASIS_ROWS, NOVELTY
 
-INDEPENDENT = 0.01
-"""Part of an innovation that must be new once the map has been applied; it is 1 but for rounding."""
+INDEPENDENT = 1e-3
+"""Part of an innovation that must be new once the map has been applied to all rows; it is about 1 on most data.
+
+The whitening is then orthonormal to 1e-10."""
 
 CANCELLED = 0.01
 """A projection that leaves less than this of a column is repeated: its rounding errors would not be orthogonal."""
@@ -90,8 +92,29 @@ class Basis:
         return found, raw[0]
 
 
-def fit_innovations(blocks: Iterator[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
-    """Return the basis and the training rows' Q, which satisfies Σ_i w_i Q_iᵀ Q_i = I.
+def fit_innovations(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
+    """Return the basis and the rows' Q, which satisfies Σ_i w_i Q_iᵀ Q_i = I."""
+    return whitened(*grow(blocks, sample_weight, max_rank), sample_weight)
+
+
+def spanning_rows(initial: Array, sample_weight: Array, max_rank: int) -> NDArray[np.intp]:
+    """Return rows that suffice to build the map: some evenly spread in their order, and the most outlying ones.
+
+    Late innovations are largest on outliers; on a map that never saw these, they would be all that counts.
+    """
+    n, (spread, outlying) = len(initial), (share * max_rank for share in BASIS_ROWS)
+    if n <= spread + outlying:
+        return np.arange(n)
+    even = (np.arange(spread) * n + n // 2) // spread
+    mean = sample_weight @ initial / sample_weight.sum()
+    centred = initial - mean
+    value, vector = np.linalg.eigh((centred * sample_weight[:, None]).T @ centred)
+    distance = ((centred @ (vector / np.sqrt(np.maximum(value, 0.0) + 1e-6 * value.mean()))) ** 2).sum(axis=1)
+    return np.union1d(even, np.argsort(distance, kind="stable")[n - outlying :])
+
+
+def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
+    """Build the map on rows whose increments these are; return it, not whitened yet, and their F times √w.
 
     Blocks are taken until one adds nothing, or `max_rank` innovations are found. The block of A⁰ is always there, if
     need be without a column.
@@ -106,7 +129,8 @@ def fit_innovations(blocks: Iterator[Array], sample_weight: Array, max_rank: int
         low, high = block.min(axis=0), block.max(axis=0)
         varies = np.flatnonzero(high > low)
         scale = 1 / _binary_ceiling(np.maximum(-low, high)[varies])
-        new = block[:, varies] * scale
+        new = np.asfortranarray(block[:, varies])
+        new *= scale
         new *= root
         p = len(T)
         chosen, q, T = _innovate(new, Q[:, :p], T, max_rank + 1 - p)
@@ -116,23 +140,30 @@ def fit_innovations(blocks: Iterator[Array], sample_weight: Array, max_rank: int
             scales.append(scale[chosen])
         if len(chosen) == 0:
             break
-    mapped = dtrmm(1.0, T, F[:, : len(T)], side=1, overwrite_b=1)
-    whiten = _whitening(mapped.T @ mapped)
+    return Basis(tuple(columns), tuple(scales), T, np.eye(len(T))), F[:, : len(T)]
+
+
+def whitened(basis: Basis, F: Array, sample_weight: Array) -> tuple[Basis, Array]:
+    """Make the innovations of all rows orthonormal; `F` holds their features times √w and is overwritten."""
+    mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
+    whiten = _whitening(dsyrk(1.0, mapped, trans=1))
     sound = len(whiten)
-    basis = Basis(tuple(columns), tuple(scales), T, np.pad(whiten, (0, len(T) - sound))).first(sound)
-    return basis, dtrmm(1.0, whiten, mapped[:, :sound], side=1, overwrite_b=1) / root
+    Q = dtrmm(1.0, whiten, mapped[:, :sound], side=1, overwrite_b=1)
+    Q /= np.sqrt(sample_weight)[:, None]
+    return replace(basis, whiten=np.pad(whiten, (0, len(basis.map) - sound))).first(sound), Q
 
 
 def _whitening(gram: Array) -> Array:
     """Return the inverse of the Cholesky factor of as many leading columns as are independent after all.
 
-    Rounding can make dependent what Gram–Schmidt took for new, if rarely; such columns and all after them are left
-    out.
+    Reads the upper triangle of `gram`. Columns are divided by their norms first: rows beyond the sample can make some
+    large. What is then dependent, with all after it, is left out; it is rounding, or the work of single rows.
     """
-    triangle, failed = dpotrf(gram, lower=0)
+    norm = np.sqrt(np.diagonal(gram))
+    triangle, failed = dpotrf(gram / np.outer(norm, norm), lower=0)
     sound = _leading(np.diagonal(triangle)[: failed - 1 if failed else None] > INDEPENDENT)
-    whiten: Array = solve_triangular(triangle[:sound, :sound], np.eye(sound))
-    return whiten
+    inverse: Array = dtrtri(triangle[:sound, :sound], lower=0)[0]
+    return inverse / norm[:sound, None]
 
 
 def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp], Array, Array]:
@@ -140,13 +171,14 @@ def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp]
 
     Classical Gram–Schmidt, twice where it cancels: F = Q S + q R, hence q = F R⁻¹ − Q S R⁻¹ with Q = (earlier F) T.
     """
+    if F.shape[1] == 0:
+        return np.empty(0, dtype=np.intp), F, T
     S = Q.T @ F
-    rest = Q @ S
-    np.subtract(F, rest, out=rest)
+    rest = dgemm(-1.0, Q, S, beta=1.0, c=F.copy(order="F"), overwrite_c=1)
     size = np.einsum("ij,ij->j", F, F)
     if (np.einsum("ij,ij->j", rest, rest) < CANCELLED**2 * size).any():
         again = Q.T @ rest
-        rest -= Q @ again
+        rest = dgemm(-1.0, Q, again, beta=1.0, c=rest, overwrite_c=1)
         S += again
     # The part of F along the constant is its weighted mean; its spread is what it has beyond that.
     spread = np.maximum(np.linalg.norm(F - np.outer(Q[:, 0], S[0]), axis=0), np.finfo(np.float64).tiny)

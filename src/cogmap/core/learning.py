@@ -14,10 +14,11 @@ from itertools import islice
 import numpy as np
 
 from .activation import Array
+from .blocks import ROWS
 from .cases import fit_cases
 from .constants import FEW_ROWS, MAX_RANK, RIDGE_DECAYS, RIDGE_PENALTIES, RIDGE_ROWS, ROWS_PER_INNOVATION
-from .increments import increments
-from .innovations import Basis, fit_innovations
+from .increments import block_increments, increments
+from .innovations import Basis, fit_innovations, grow, spanning_rows, whitened
 from .readout import Readout, final_state, moore_penrose
 from .reasoning import Network, until_fixed_point
 from .ridge import Design, Spectrum, smooth, solve, spectrum
@@ -131,9 +132,39 @@ def _useful(design: Design, tol: float) -> Iterator[Array]:
 
 
 def _innovations(design: Design, tol: float) -> Innovations:
-    most = ROWS_PER_INNOVATION * design.sample_weight.sum()
+    """Find the innovations of all rows, with a map that is built on a sample where rows are many."""
+    weight = design.sample_weight
+    most = ROWS_PER_INNOVATION * weight.sum()
     max_rank = int(max(1, min(max(MAX_RANK, design.initial.shape[1]), most)))
-    return Innovations(design.reference, *fit_innovations(_useful(design, tol), design.sample_weight, max_rank))
+    rows = spanning_rows(design.initial, weight, max_rank)
+    if len(rows) == len(weight):
+        return Innovations(design.reference, *fit_innovations(_useful(design, tol), weight, max_rank))
+    sample = replace(design, initial=design.initial[rows], sample_weight=weight[rows])
+    # Here `tol` must wait: the fixed point is a matter of all rows.
+    basis = grow(_useful(sample, tol=0.0), sample.sample_weight, max_rank)[0]
+    F, changes = _features(design, basis)
+    fixed = np.flatnonzero(changes[1:] < tol)
+    basis = basis.cut(fixed[0]) if len(fixed) else basis
+    return Innovations(design.reference, *whitened(basis, F[:, : basis.ends[-1]], weight))
+
+
+def _features(design: Design, basis: Basis) -> tuple[Array, Array]:
+    """Return the basis's features of all rows times √w, and the largest change of any activation at each iteration.
+
+    Each block of rows goes through all iterations while it is in the cache.
+    """
+    F = np.empty((len(design.initial), basis.ends[-1]), order="F")
+    changes = np.zeros(len(basis.columns))
+    starts = [1, *basis.ends[:-1]]
+    for begin in range(0, len(F), ROWS):
+        rows = slice(begin, begin + ROWS)
+        F[rows, 0] = 1.0
+        found = block_increments(design.network, design.initial[rows], design.reference)
+        for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
+            F[rows, starts[t] : basis.ends[t]] = linearised[:, basis.columns[t]] * basis.scales[t]
+            changes[t] = max(changes[t], np.abs(whole).max())
+    F *= design.root
+    return F, changes
 
 
 def _with_cases(known: Innovations, initial: Array, target: Array, weight: Array, unit: Array) -> Learned:
