@@ -5,13 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
+    from .errors import DataFileError
+    from .tabular import TabularClassifier
     from .tuning import LTCNClassifierCV
     from .warnings import IllConditionedWarning
 
 __version__ = "0.1.0"
 
-_HOMES = {"IllConditionedWarning": "warnings", "LTCNClassifier": "classifier", "LTCNClassifierCV": "tuning"}
-__all__ = ["IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV"]
+_HOMES = {
+    "DataFileError": "errors",
+    "IllConditionedWarning": "warnings",
+    "LTCNClassifier": "classifier",
+    "LTCNClassifierCV": "tuning",
+    "TabularClassifier": "tabular",
+}
+__all__ = ["DataFileError", "IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV", "TabularClassifier"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,328 @@
+"""TabularClassifier: from a raw table with text and missing values to a network, in one estimator.
+
+Easy to get wrong: columns are matched by name, never by position, and the same value must be encoded the same way
+whatever else is in the batch. So everything is learned in `fit` and kept in `columns_`.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
+
+from .columns import Column, describe, unique_concepts
+from .core.activation import Array
+from .core.dynamics import Dynamics
+from .estimator import NetworkClassifier
+from .tuning import LTCNClassifierCV
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class TabularClassifier(ClassifierMixin, BaseEstimator):
+    """Long-Term Cognitive Network classifier for raw tables: numbers, text, true and false, missing values.
+
+    Each column becomes numbers under names that can be read, and a network is fitted to them. Categories become one
+    concept for each value ("colour = red"); of two values, the rarer one has the concept. Missing values become the
+    median or the most frequent value; where at least 1 % are missing, "age is missing" is a concept too. Constant
+    columns are not used. Identifiers, free text and dates raise an error that names the column, unless it is listed.
+
+    Parameters
+    ----------
+    classifier : LTCNClassifier or LTCNClassifierCV, default=None
+        The network, unfitted. None is ``LTCNClassifierCV()``.
+    categorical : sequence of str, default=()
+        Columns that are categories although they hold numbers or look like identifiers or free text.
+    numeric : sequence of str, default=()
+        Columns that are numbers although they look like identifiers.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    max_categories : int, default=20
+        Most concepts of one category; rarer values then share one, "colour = other". 2 or larger.
+
+    Attributes
+    ----------
+    classifier_ : LTCNClassifier or LTCNClassifierCV
+        The fitted network; its features are the concepts of the columns.
+    columns_ : tuple of Column
+        What each column of X means: kind, categories, what fills a missing value.
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where X had names.
+    target_name_ : str or None
+        Name of y, where it had one.
+    feature_importances_ : array of shape (n_features_in_,)
+        Relevance of each column, that of all its concepts together; sums to 1.
+
+    Notes
+    -----
+    A category that `fit` did not see counts as "other" where the column has that concept. Otherwise it is 0 in all of
+    the column's concepts: none of the known values, or, where there are two, the more frequent one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cogmap import TabularClassifier
+    >>> X = pd.DataFrame({"colour": ["red", "blue", "green", None] * 9, "size": [1, 2, None, 4] * 9})
+    >>> y = pd.Series(["a", "b", "b", "a"] * 9, name="kind")
+    >>> clf = TabularClassifier().fit(X, y)
+    >>> clf.encode(X).columns.tolist()
+    ['colour = blue', 'colour = green', 'colour = red', 'colour is missing', 'size', 'size is missing']
+    >>> clf.predict(pd.DataFrame({"size": [2.0], "colour": ["blue"]}))
+    array(['b'], dtype=object)
+    """
+
+    classifier_: NetworkClassifier
+    columns_: tuple[Column, ...]
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        classifier: NetworkClassifier | None = None,
+        *,
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        max_categories: int = 20,
+    ) -> None:
+        self.classifier = classifier
+        self.categorical = categorical
+        self.numeric = numeric
+        self.drop = drop
+        self.max_categories = max_categories
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of the network as ``classifier__phi``, also while `classifier` is None."""
+        if self.classifier is None and any(name.startswith("classifier__") for name in params):
+            self.classifier = LTCNClassifierCV()
+        super().set_params(**params)
+        return self
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn what the columns mean, then fit the network to them.
+
+        Parameters
+        ----------
+        X : DataFrame of pandas or polars, or array-like, of shape (n_samples, n_columns)
+            Raw columns.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: 2 equals a repeated row, 0 an absent one.
+
+        Returns
+        -------
+        TabularClassifier
+            This estimator.
+        """
+        frame, named = as_frame(X)
+        self._check_parameters(frame)
+        weight = _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
+        counted = weight > 0
+        self.columns_ = tuple(self._describe(frame.loc[counted], weight[counted]))
+        if not unique_concepts(self.columns_):
+            raise ValueError(f"No column of X varies (n_samples = {counted.sum()}): there is nothing to learn from.")
+        self.n_features_in_ = frame.shape[1]
+        _set_names(self, frame, named)
+        name = getattr(y, "name", None)
+        self.target_name_ = None if name is None else str(name)
+        network = LTCNClassifierCV() if self.classifier is None else clone(self.classifier)
+        self.classifier_ = network.fit(self._encoded(frame), _labels(y), sample_weight=sample_weight)
+        self.classes_ = self.classifier_.classes_
+        return self
+
+    def encode(self, X: Any) -> "pd.DataFrame":
+        """Return the numbers that the network sees.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            Raw columns, in any order. Columns that `fit` found constant, or dropped, may be absent.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_encoded)
+            One column for each concept of a column, such as "colour = red".
+        """
+        check_is_fitted(self)
+        frame, named = as_frame(X)
+        return self._encoded(self._matched(frame, named))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row; shape (n_samples,)."""
+        encoded = self.encode(X)
+        return self.classifier_.predict(encoded)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities; shape (n_samples, n_classes)."""
+        encoded = self.encode(X)
+        return self.classifier_.predict_proba(encoded)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each class, or for two classes that of the second less that of the first."""
+        encoded = self.encode(X)
+        return self.classifier_.decision_function(encoded)
+
+    def trajectory(self, X: Any) -> Array:
+        """Return the states A⁰ … A^T of each row, shape (n_samples, T + 1, n_concepts)."""
+        encoded = self.encode(X)
+        return self.classifier_.trajectory(encoded)
+
+    def diagnose(self, X: Any) -> Dynamics:
+        """Say for each row whether its trajectory reaches a fixed point or a limit cycle."""
+        encoded = self.encode(X)
+        return self.classifier_.diagnose(encoded)
+
+    def relevance(self) -> Array:
+        """Return the relevance of each column, the sum over its concepts; shape (n_features_in_,)."""
+        check_is_fitted(self)
+        return self.by_column(self.classifier_.relevance())
+
+    def by_column(self, encoded: ArrayLike, axis: int = 0) -> Array:
+        """Add up what belongs to the concepts of each column.
+
+        Parameters
+        ----------
+        encoded : array-like whose `axis` has one entry for each encoded column
+            Relevance, contributions or the like.
+        axis : int, default=0
+            That axis.
+
+        Returns
+        -------
+        array whose `axis` has one entry for each column of X
+            Sums; 0 for a column without concepts.
+        """
+        values = np.moveaxis(np.asarray(encoded, dtype=np.float64), axis, 0)
+        total = np.zeros((len(self.columns_), *values.shape[1:]))
+        np.add.at(total, np.repeat(np.arange(len(self.columns_)), [len(c.concepts) for c in self.columns_]), values)
+        return np.moveaxis(total, 0, axis)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Relevance of each column, summing to 1."""
+        relevance = self.relevance()
+        return relevance / (relevance.sum() or 1.0)
+
+    def _describe(self, frame: "pd.DataFrame", weight: Array) -> list[Column]:
+        found = []
+        for name, values in frame.items():
+            if name in self.drop:
+                found.append(Column(str(name), "dropped"))
+                continue
+            declared = "category" if name in self.categorical else "number" if name in self.numeric else None
+            found.append(
+                describe(values, str(name), weight, declared=declared, max_categories=self.max_categories)  # type: ignore[arg-type]
+            )
+        return found
+
+    def _encoded(self, frame: "pd.DataFrame") -> "pd.DataFrame":
+        import pandas as pd
+
+        parts = [column.encode(frame[column.name]) for column in self.columns_ if column.needed]
+        return pd.DataFrame(np.hstack(parts), columns=unique_concepts(self.columns_), index=frame.index)
+
+    def _matched(self, frame: "pd.DataFrame", named: bool) -> "pd.DataFrame":
+        """Check the columns of new rows against those of `fit`; name what differs."""
+        if not named:
+            if frame.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {frame.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                    "features as input: give the columns that it was fitted on."
+                )
+            return frame.set_axis([column.name for column in self.columns_], axis=1)
+        absent, unexpected = self.differing_columns(frame.columns)
+        problems = [f"lacks {_listed(absent)}"] * bool(absent) + [f"has unexpected {_listed(unexpected)}"] * bool(
+            unexpected
+        )
+        if problems:
+            raise ValueError(f"X {' and '.join(problems)}: give the columns that the model was fitted on, by name.")
+        return frame
+
+    def differing_columns(self, names: Sequence[Any]) -> tuple[list[str], list[str]]:
+        """Return which columns are needed but not among `names`, and which names the model does not know."""
+        given, known = {str(name) for name in names}, {column.name for column in self.columns_}
+        absent = [column.name for column in self.columns_ if column.needed and column.name not in given]
+        return absent, [str(name) for name in names if str(name) not in known]
+
+    def _check_parameters(self, frame: "pd.DataFrame") -> None:
+        for parameter in ("categorical", "numeric", "drop"):
+            listed = getattr(self, parameter)
+            if isinstance(listed, str):
+                raise ValueError(f"{parameter}={listed!r} must be a list of columns: use [{listed!r}].")
+            unknown = [name for name in listed if name not in frame.columns]
+            if unknown:
+                raise ValueError(f"{parameter} names {_listed(unknown)}, which X does not have.")
+        both = [name for name in self.categorical if name in self.numeric]
+        if both:
+            raise ValueError(f"{_listed(both).capitalize()} is listed as categorical and as numeric: choose one.")
+        if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
+            raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.classifier_tags = get_tags(self.classifier or LTCNClassifierCV()).classifier_tags
+        return tags
+
+
+def as_frame(X: Any) -> tuple["pd.DataFrame", bool]:
+    """Return a table as a pandas frame with text for names, and whether it had names."""
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        frame = X.set_axis([str(name) for name in X.columns], axis=1)
+    elif type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "to_dict"):
+        frame = pd.DataFrame({name: _from_polars(values) for name, values in X.to_dict().items()})
+    else:
+        table = check_array(X, dtype=None, ensure_all_finite=False)
+        return pd.DataFrame(table, columns=[f"x{j}" for j in range(table.shape[1])]), False
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise ValueError(f"X has more than one column called {twice[0]!r}: rename them.")
+    if frame.shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={frame.shape}): X has no rows.")
+    return frame, True
+
+
+def _from_polars(values: Any) -> Any:
+    """Return a polars column as an array or a list of Python values; both without pyarrow."""
+    return values.to_numpy() if values.dtype.is_numeric() else values.to_list()
+
+
+def _set_names(estimator: TabularClassifier, frame: "pd.DataFrame", named: bool) -> None:
+    if named:
+        estimator.feature_names_in_ = frame.columns.to_numpy(dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def _labels(y: Any) -> Any:
+    """Return class labels as an array; missing ones are named here, since text hides them from scikit-learn."""
+    import pandas as pd
+
+    if y is None:
+        return y
+    labels = np.asarray(y)
+    absent = np.flatnonzero(pd.isna(labels)) if labels.dtype == object else ()
+    if len(absent):
+        raise ValueError(
+            f"y contains NaN: the class is missing in {len(absent)} rows, the first is row {absent[0]}; drop these rows."
+        )
+    return labels
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name columns for a message, ten at most."""
+    shown = ", ".join(repr(str(name)) for name in names[:10]) + (" and more" if len(names) > 10 else "")
+    return f"column{'s' * (len(names) > 1)} {shown}"
