@@ -16,10 +16,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.malformed import malformed
+
 from cogmap import DataFileError
 from cogmap.columns import describe
 from cogmap.tables import read_table
-from tests.malformed import malformed
 
 LIMIT = 10  # seconds for one file
 

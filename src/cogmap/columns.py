@@ -99,7 +99,7 @@ class Column:
         parts: list[Array] = []
         if self.kind in ("number", "boolean"):
             numbers = as_numbers(values, self.name)
-            parts.append(np.where(absent, self.fill, numbers)[:, None])
+            parts.append(np.where(absent, float(self.fill or 0), numbers)[:, None])
         elif self.kind == "category":
             parts.append(self._indicators(as_text(values, self.name, fill=str(self.fill))))
         if self.missing:
@@ -117,7 +117,12 @@ class Column:
 
 
 def describe(
-    values: "pd.Series", name: str, weight: Array, *, declared: Literal["number", "category"] | None, max_categories: int
+    values: "pd.Series",
+    name: str,
+    weight: Array,
+    *,
+    declared: Literal["number", "category"] | None,
+    max_categories: int,
 ) -> Column:
     """Learn what a column means from its values, each counted `weight` times.
 
@@ -270,13 +275,15 @@ def as_text(values: "pd.Series", name: str, fill: str = "") -> NDArray[Any]:
     try:
         codes, different = pd.factorize(values)
     except TypeError:
-        raise ValueError(f"Column {name!r} holds lists or other nested values: give each part its own column.") from None
-    spelled = np.array([_spelled(value) for value in different] + [fill], dtype=object)
-    return spelled[codes]
+        raise ValueError(
+            f"Column {name!r} holds lists or other nested values: give each part its own column."
+        ) from None
+    texts = np.array([spelled(value) for value in different] + [fill], dtype=object)
+    return texts[codes]
 
 
-def _spelled(value: Any) -> str:
-    """Return a value as text; whole numbers without a fraction."""
+def spelled(value: Any) -> str:
+    """Return a value as text, the same for 1, 1.0 and "1"."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DELIMITERS = ("\t", ";", "|", ",")
-"""In order of preference where several fit: a comma may also be a decimal mark, the others rarely mean anything else."""
+"""In order of preference where several fit: a comma may also be a decimal mark."""
 SAMPLE = 200
 """Number of rows from which delimiter, header and decimal mark are found out."""
 MARKS = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "#n/a", "<na>"})
@@ -129,7 +129,9 @@ def _arrow_frame(path: Path, content: bytes) -> "pd.DataFrame":
         frame = table.to_pandas()
     except Exception as error:  # pyarrow raises whatever its C++ code and its conversions meet
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataFileError(f"{path} is not a readable Parquet, Arrow or Feather file: {reason.rstrip('.')}.") from error
+        raise DataFileError(
+            f"{path} is not a readable Parquet, Arrow or Feather file: {reason.rstrip('.')}."
+        ) from error
     return frame
 
 
@@ -176,15 +178,15 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
     return BLANK.sub("", text.replace("\r\n", "\n").replace("\r", "\n")), notes
 
 
-def _rows(text: str, delimiter: str) -> Any:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+def _rows(text: str, delimiter: str, *, strict: bool) -> Any:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
 def _sample(text: str, delimiter: str) -> list[list[str]]:
     """Return the first rows that are not blank; fewer where the parser gives up."""
     rows: list[list[str]] = []
     try:
-        rows.extend(islice((row for row in _rows(text, delimiter) if row), SAMPLE))
+        rows.extend(islice((row for row in _rows(text, delimiter, strict=False) if row), SAMPLE))
     except csv.Error:
         return rows
     return rows
@@ -230,7 +232,7 @@ def has_decimal_comma(rows: list[list[str]]) -> bool:
 
 def _check_shape(path: Path, text: str, delimiter: str) -> int:
     """Return the number of rows, the header included; refuse a row that is longer or shorter than the first."""
-    reader, n_rows, width = _rows(text, delimiter), 0, 0
+    reader, n_rows, width = _rows(text, delimiter, strict=True), 0, 0
     start = 1
     try:
         for row in reader:
@@ -238,8 +240,9 @@ def _check_shape(path: Path, text: str, delimiter: str) -> int:
                 width, n_rows = width or len(row), n_rows + 1
                 if len(row) != width:
                     raise DataFileError(
-                        f"{path}, line {start}: {len(row)} value{'s' * (len(row) != 1)} where the first row has {width} (the delimiter is "
-                        f"{delimiter!r}): correct the line, or quote values that contain the delimiter."
+                        f"{path}, line {start}: {len(row)} value{'s' * (len(row) != 1)} where the first row has "
+                        f"{width} (the delimiter is {delimiter!r}): correct it, or quote values that contain the "
+                        "delimiter."
                     )
             start = reader.line_num + 1
     except csv.Error as error:

@@ -4,8 +4,8 @@ Easy to get wrong: columns are matched by name, never by position, and the same 
 whatever else is in the batch. So everything is learned in `fit` and kept in `columns_`.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -212,17 +212,15 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         relevance = self.relevance()
         return relevance / (relevance.sum() or 1.0)
 
-    def _describe(self, frame: "pd.DataFrame", weight: Array) -> list[Column]:
-        found = []
+    def _describe(self, frame: "pd.DataFrame", weight: Array) -> Iterator[Column]:
         for name, values in frame.items():
             if name in self.drop:
-                found.append(Column(str(name), "dropped"))
+                yield Column(name, "dropped")
                 continue
-            declared = "category" if name in self.categorical else "number" if name in self.numeric else None
-            found.append(
-                describe(values, str(name), weight, declared=declared, max_categories=self.max_categories)  # type: ignore[arg-type]
-            )
-        return found
+            declared: Literal["number", "category"] | None = None
+            if name in self.categorical or name in self.numeric:
+                declared = "category" if name in self.categorical else "number"
+            yield describe(values, name, weight, declared=declared, max_categories=self.max_categories)
 
     def _encoded(self, frame: "pd.DataFrame") -> "pd.DataFrame":
         import pandas as pd
@@ -240,9 +238,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
                 )
             return frame.set_axis([column.name for column in self.columns_], axis=1)
         absent, unexpected = self.differing_columns(frame.columns)
-        problems = [f"lacks {_listed(absent)}"] * bool(absent) + [f"has unexpected {_listed(unexpected)}"] * bool(
-            unexpected
-        )
+        problems = [f"lacks {_listed(absent)}"] * bool(absent)
+        problems += [f"has unexpected {_listed(unexpected)}"] * bool(unexpected)
         if problems:
             raise ValueError(f"X {' and '.join(problems)}: give the columns that the model was fitted on, by name.")
         return frame
@@ -314,10 +311,10 @@ def _labels(y: Any) -> Any:
     if y is None:
         return y
     labels = np.asarray(y)
-    absent = np.flatnonzero(pd.isna(labels)) if labels.dtype == object else ()
+    absent = np.flatnonzero(pd.isna(labels)) if labels.dtype == object else np.empty(0)
     if len(absent):
         raise ValueError(
-            f"y contains NaN: the class is missing in {len(absent)} rows, the first is row {absent[0]}; drop these rows."
+            f"y contains NaN: the class is missing in {len(absent)} rows, the first is row {absent[0]}: drop them."
         )
     return labels
 

@@ -1,0 +1,8 @@
+"""``cogmap explain``."""
+
+import click
+
+
+@click.command()
+def explain() -> None:
+    """."""

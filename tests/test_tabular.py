@@ -1,0 +1,165 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier
+from tests.people import people
+
+
+@parametrize_with_checks([TabularClassifier(LTCNClassifier())])
+def test_scikit_learn_conformance(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def table():
+    frame = people()
+    return frame.drop(columns=["survived", "id"]), frame["survived"]
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    return TabularClassifier(LTCNClassifier()).fit(*table)
+
+
+def test_predicts_as_scikit_learns_pieces_before_the_same_network(table):
+    """Without missing marks (none is frequent here) the encoding is the usual one, so the scores are the same."""
+    X, y = table
+    X = X.assign(age=X["age"].fillna(30.0), port=X["port"].fillna("S"))
+    numbers, text = ["age", "fare", "class"], ["sex", "port"]
+    pipeline = make_pipeline(
+        make_column_transformer(
+            (SimpleImputer(strategy="median"), numbers),
+            (OneHotEncoder(drop=["male"]), ["sex"]),
+            (OneHotEncoder(), ["port"]),
+        ),
+        LTCNClassifier(),
+    ).fit(X[numbers + text], y)
+    model = TabularClassifier(LTCNClassifier()).fit(X[numbers + text], y)
+    assert list(model.encode(X[numbers + text])) == [*numbers, "sex = female", "port = C", "port = Q", "port = S"]
+    np.testing.assert_array_equal(
+        model.decision_function(X[numbers + text]), pipeline.decision_function(X[numbers + text])
+    )
+
+
+def test_everything_is_that_of_the_network_on_encoded_rows(table, fitted):
+    X, _ = table
+    network, rows = fitted.classifier_, fitted.encode(X)
+    np.testing.assert_array_equal(fitted.predict(X), network.predict(rows))
+    np.testing.assert_array_equal(fitted.predict_proba(X), network.predict_proba(rows))
+    np.testing.assert_array_equal(fitted.decision_function(X), network.decision_function(rows))
+    np.testing.assert_array_equal(fitted.trajectory(X), network.trajectory(rows))
+    assert str(fitted.diagnose(X)) == str(network.diagnose(rows))
+    assert fitted.target_name_ == "survived"
+    assert list(fitted.classes_) == ["no", "yes"]
+
+
+def test_relevance_adds_up_to_the_columns(table, fitted):
+    by_concept = dict(zip(fitted.encode(table[0]).columns, fitted.classifier_.relevance(), strict=True))
+    for name, relevance in zip(fitted.feature_names_in_, fitted.relevance(), strict=True):
+        own = [r for c, r in by_concept.items() if c == name or c.startswith((f"{name} = ", f"{name} is "))]
+        assert relevance == pytest.approx(sum(own))
+    assert fitted.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_a_row_is_encoded_the_same_alone_and_reordered(table, fitted):
+    X, _ = table
+    whole = fitted.encode(X)
+    pd.testing.assert_frame_equal(fitted.encode(X.iloc[[7]]), whole.iloc[[7]])
+    pd.testing.assert_frame_equal(fitted.encode(X[X.columns[::-1]]), whole)
+
+
+def test_polars_and_pandas_are_the_same(table, fitted):
+    X, y = table
+    other = pl.DataFrame({name: X[name].astype(object).where(X[name].notna(), None).to_list() for name in X})
+    np.testing.assert_array_equal(fitted.encode(other), fitted.encode(X))
+    assert TabularClassifier(LTCNClassifier()).fit(other, y.to_numpy()).columns_ == fitted.columns_
+
+
+def test_weights_are_frequencies(table):
+    X, y = table
+    weight = np.arange(len(X)) % 3
+    weighted = TabularClassifier(LTCNClassifier()).fit(X, y, sample_weight=weight)
+    repeated = TabularClassifier(LTCNClassifier()).fit(X.loc[X.index.repeat(weight)], y.repeat(weight))
+    assert weighted.columns_ == repeated.columns_
+    np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+
+
+def test_the_default_is_the_tuned_network_and_nested_parameters_reach_it(table):
+    X, y = table
+    model = TabularClassifier().set_params(classifier__phi=0.5)
+    assert isinstance(model.classifier, LTCNClassifierCV)
+    assert clone(model).get_params()["classifier__phi"] == 0.5
+    assert isinstance(TabularClassifier().fit(X[:80], y[:80]).classifier_, LTCNClassifierCV)
+
+
+def test_grid_search_and_pickle(table, fitted):
+    X, y = table
+    search = GridSearchCV(TabularClassifier(LTCNClassifier()), {"classifier__phi": [0.2, 0.8]}, cv=3).fit(X, y)
+    assert search.best_params_["classifier__phi"] in (0.2, 0.8)
+    assert cross_val_score(search.best_estimator_, X, y).mean() > 0.7
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+
+
+def test_wrong_columns_are_named(table, fitted):
+    X, _ = table
+    with pytest.raises(ValueError, match="X lacks column 'sex' and has unexpected columns 'gender', 'note': give"):
+        fitted.predict(X.rename(columns={"sex": "gender"}).assign(note=1))
+    with pytest.raises(ValueError, match="X has 2 features, but TabularClassifier is expecting 6"):
+        fitted.predict(X[["age", "fare"]].to_numpy())
+
+
+def test_columns_that_are_not_used_may_be_absent(table):
+    X, y = table
+    model = TabularClassifier(LTCNClassifier(), drop=["fare"]).fit(X.assign(empty=None, same=1), y)
+    kinds = {column.name: column.kind for column in model.columns_}
+    assert (kinds["fare"], kinds["empty"], kinds["same"]) == ("dropped", "constant", "constant")
+    np.testing.assert_array_equal(model.relevance()[[c.kind in ("dropped", "constant") for c in model.columns_]], 0)
+    np.testing.assert_array_equal(
+        model.predict(X.drop(columns="fare")), model.predict(X.assign(same=[5] * len(X), empty="full"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"drop": "fare"}, r"drop='fare' must be a list of columns: use \['fare'\]"),
+        ({"categorical": ["colour"]}, "categorical names column 'colour', which X does not have"),
+        ({"categorical": ["class"], "numeric": ["class"]}, "'class' is listed as categorical and as numeric"),
+        ({"max_categories": 1}, "max_categories=1 must be a whole number, 2 or larger"),
+        ({"drop": ["age", "fare", "class", "sex", "port", "deck"]}, "No column of X varies"),
+    ],
+)
+def test_wrong_parameters_are_named(table, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        TabularClassifier(LTCNClassifier(), **parameters).fit(*table)
+
+
+def test_wrong_tables_are_named(table):
+    X, y = table
+    model = TabularClassifier(LTCNClassifier())
+    with pytest.raises(ValueError, match="more than one column called 'age'"):
+        model.fit(X.rename(columns={"fare": "age"}), y)
+    with pytest.raises(ValueError, match="the class is missing in 1 rows, the first is row 3"):
+        model.fit(X, y.where(y.index != 3))
+    with pytest.raises(ValueError, match="X has no rows"):
+        model.fit(X[:0], y[:0])
+    with pytest.raises(ValueError, match=r"infinity \(inf\) in column 'fare', row 0"):
+        model.fit(X.assign(fare=[np.inf, *X["fare"][1:]]), y)
+
+
+def test_identifiers_in_a_fold_are_found_too():
+    frame = people()
+    with pytest.raises(ValueError, match="Column 'id' looks like an identifier"):
+        TabularClassifier().fit(frame[::2].drop(columns="survived"), frame["survived"][::2])
