@@ -9,6 +9,7 @@ Easy to get wrong: the same value has several spellings. A column of 1, 2 and 3 
 is missing, and as text once one is not a number: categories are compared as text, and whole numbers lose their ".0".
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -295,7 +296,8 @@ def weighted_median(numbers: Array, weight: Array) -> float:
     total = np.cumsum(weight[order])
     low = numbers[order[np.searchsorted(total, total[-1] / 2, side="left")]]
     high = numbers[order[min(np.searchsorted(total, total[-1] / 2, side="right"), len(order) - 1)]]
-    return float(low / 2 + high / 2)
+    middle = (float(low) + float(high)) / 2
+    return middle if math.isfinite(middle) else float(low / 2 + high / 2)
 
 
 def unique_concepts(columns: Sequence[Column]) -> list[str]:
