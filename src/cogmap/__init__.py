@@ -5,13 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
+    from .errors import ModelFileError
+    from .persistence import load
     from .tuning import LTCNClassifierCV
     from .warnings import IllConditionedWarning
 
 __version__ = "0.1.0"
 
-_HOMES = {"IllConditionedWarning": "warnings", "LTCNClassifier": "classifier", "LTCNClassifierCV": "tuning"}
-__all__ = ["IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV"]
+_HOMES = {
+    "IllConditionedWarning": "warnings",
+    "LTCNClassifier": "classifier",
+    "LTCNClassifierCV": "tuning",
+    "ModelFileError": "errors",
+    "load": "persistence",
+}
+__all__ = ["IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV", "ModelFileError", "load"]
 
 
 def __getattr__(name: str) -> Any:
