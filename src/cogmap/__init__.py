@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
-    from .errors import DataFileError
+    from .errors import DataFileError, ModelFileError
+    from .persistence import load
     from .tabular import TabularClassifier
     from .tuning import LTCNClassifierCV
     from .warnings import IllConditionedWarning
@@ -17,9 +18,19 @@ _HOMES = {
     "IllConditionedWarning": "warnings",
     "LTCNClassifier": "classifier",
     "LTCNClassifierCV": "tuning",
+    "ModelFileError": "errors",
     "TabularClassifier": "tabular",
+    "load": "persistence",
 }
-__all__ = ["DataFileError", "IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV", "TabularClassifier"]
+__all__ = [
+    "DataFileError",
+    "IllConditionedWarning",
+    "LTCNClassifier",
+    "LTCNClassifierCV",
+    "ModelFileError",
+    "TabularClassifier",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

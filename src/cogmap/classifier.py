@@ -81,6 +81,8 @@ class LTCNClassifier(NetworkClassifier):
     ----------
     classes_ : array of shape (n_classes,)
         Class labels.
+    class_count_ : array of shape (n_classes,)
+        Number of training rows of each class; with sample weights, their sum.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)

@@ -1,5 +1,7 @@
 """What the classifiers share: input, scores, classes, probabilities, and the view of their networks as one."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """
 
     classes_: NDArray[Any]
+    class_count_: Array
     n_features_in_: int
     n_iter_: int
     inner_weights_: Array
@@ -116,6 +119,25 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         feature = np.concatenate([network.concepts.feature for network in self._networks])
         return np.bincount(feature, concepts, self.n_features_in_).astype(np.float64)
 
+    def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
+        """Write the fitted model to one file, which `cogmap.load` reads without executing anything in it.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file, by custom ending in ``.cogmap``; a file of that name is replaced.
+        data : path-like, default=None
+            The file that the model was fitted on, if it was one: its SHA-256 is kept in the model file.
+
+        Returns
+        -------
+        Path
+            The path.
+        """
+        from .persistence import save
+
+        return save(self, path, data=data)
+
     @property
     def feature_importances_(self) -> Array:
         """Relevance of each feature, summing to 1."""
@@ -144,8 +166,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _publish(self, outer: list[tuple[Array, Array]], labels: list[str]) -> None:
         """Set the attributes that show all blocks as one network; `outer` has weights and bias of each block."""
         self.n_iter_ = max(len(weights) for weights, _ in outer) - 1
-        self.inner_weights_ = block_diag(*(model.network.weights for model in self._networks))
-        self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
+        self._join_networks()
         padded = [np.pad(R, ((0, self.n_iter_ + 1 - len(R)), (0, 0), (0, 0))) for R, _ in outer]
         self.outer_weights_ = np.concatenate(padded, axis=1)
         self.outer_bias_ = np.sum([bias for _, bias in outer], axis=0)
@@ -154,8 +175,13 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             [name + label for block, label in zip(names, labels, strict=True) for name in block], dtype=object
         )
 
+    def _join_networks(self) -> None:
+        """Set the inner weights and bias of all blocks as one network."""
+        self.inner_weights_ = block_diag(*(model.network.weights for model in self._networks))
+        self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
+
     def _training_rows(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
-        """Check the input and drop rows of weight 0; set `classes_`."""
+        """Check the input and drop rows of weight 0; set `classes_` and `class_count_`."""
         rows = checked_rows(self, X, reset=True)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -172,5 +198,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         share = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weight)
         if not (share > 0).all():
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
+        self.class_count_ = np.bincount(codes, weight, len(self.classes_)).astype(np.float64)
         rows, codes, weight = merge_copies(rows, codes, weight)
         return Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))

@@ -83,8 +83,8 @@ class LTCNClassifierCV(NetworkClassifier):
     cv_results_ : dict of arrays
         For each configuration: ``params``, ``param_…``, ``mean_test_score`` (the leave-one-out score, larger is
         better), ``rank_test_score``, ``mean_fit_time``, ``stack_weight``, and ``loo_…`` for every scoring.
-    classes_, n_features_in_, feature_names_in_, concept_names_, inner_weights_, inner_bias_, outer_weights_, \
-outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importances_
+    classes_, class_count_, n_features_in_, feature_names_in_, concept_names_, inner_weights_, inner_bias_, \
+outer_weights_, outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importances_
         As for `LTCNClassifier`, of the one network. Where it has several blocks, the names of its concepts say in which
         parameters a block differs. Outer weights are on the scale of the one-hot, and leave out the cases.
 
@@ -168,7 +168,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
-        grids = [_as_grid(getattr(self, name)) for name in GRID]
+        grids = [as_grid(getattr(self, name)) for name in GRID]
         for name, grid in zip(GRID, grids, strict=True):
             if not grid:
                 raise ValueError(f"{name} is an empty grid: give at least one value.")
@@ -257,7 +257,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         }
 
 
-def _as_grid(value: Any) -> list[Any]:
+def as_grid(value: Any) -> list[Any]:
     """Return a grid's values; one value is a grid of its own."""
     return list(value) if isinstance(value, (list, tuple, np.ndarray, range)) else [value]
 
