@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -143,6 +143,42 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """Relevance of each feature, summing to 1."""
         relevance = self.relevance()
         return relevance / (relevance.sum() or 1.0)
+
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        opset: int = 13,
+        contributions: bool = False,
+        dtype: Literal["float32", "float64"] = "float64",
+    ) -> Path:
+        """Write the fitted classifier as an ONNX file, which predicts without Python.
+
+        The graph has one input ``X`` of shape (rows, n_features_in_) and the outputs ``label``, ``scores`` (one column
+        for each class; `decision_function` for two classes is the second less the first) and ``probabilities``. It
+        consists of plain operators and computes in double precision. Needs the extra ``onnx``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write; one that exists is replaced.
+        opset : int, default=13
+            Version of the operator set, 13 or later. The graph is the same; an old one is read by more runtimes.
+        contributions : bool, default=False
+            Also output ``contributions``, shape (rows, n_iter_ + 1, n_concepts, n_classes): what each iteration of each
+            concept adds to each score; ``base``, what is added to them; and with cases ``cases``, what these add. Their
+            sum is the score.
+        dtype : {"float32", "float64"}, default="float64"
+            Type of ``X``. The rounding of rows to float32 is all that it costs.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from .onnx import export
+
+        return export(self, path, opset=opset, contributions=contributions, dtype=dtype)
 
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
