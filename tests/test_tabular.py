@@ -12,7 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier
+from cogmap import LTCNClassifier, LTCNClassifierCV, ModelFileError, TabularClassifier, load
+from cogmap.persistence.document import from_document, to_document
+from cogmap.persistence.kinds import DTYPES, Arrays
 from tests.people import people
 
 
@@ -136,7 +138,7 @@ def test_columns_that_are_not_used_may_be_absent(table):
     [
         ({"drop": "fare"}, r"drop='fare' must be a list of columns: use \['fare'\]"),
         ({"categorical": ["colour"]}, "categorical names column 'colour', which X does not have"),
-        ({"categorical": ["class"], "numeric": ["class"]}, "'class' is listed as categorical and as numeric"),
+        ({"categorical": ["class"], "numeric": ["class"]}, "categorical and numeric both name column 'class'"),
         ({"max_categories": 1}, "max_categories=1 must be a whole number, 2 or larger"),
         ({"drop": ["age", "fare", "class", "sex", "port", "deck"]}, "No column of X varies"),
     ],
@@ -163,3 +165,57 @@ def test_identifiers_in_a_fold_are_found_too():
     frame = people()
     with pytest.raises(ValueError, match="Column 'id' looks like an identifier"):
         TabularClassifier().fit(frame[::2].drop(columns="survived"), frame["survived"][::2])
+
+
+# Files and export
+
+
+@pytest.mark.parametrize("classifier", [LTCNClassifier(terms=3), None])
+def test_a_saved_model_predicts_to_the_last_bit(classifier, table, tmp_path):
+    X, y = table
+    X = X.assign(empty=None, same="x", flag=X["fare"] > 3, place=[f"p{i % 30}" for i in range(len(X))])
+    model = TabularClassifier(classifier, categorical=["class", "place"], drop=["deck"]).fit(X, y)
+    again = load(model.save(tmp_path / "people.cogmap"))
+    assert again.columns_ == model.columns_
+    assert again.get_params()["categorical"] == ["class", "place"]
+    assert again.target_name_ == "survived"
+    np.testing.assert_array_equal(again.classes_, model.classes_)
+    assert again.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+
+
+CONTRADICTIONS = (  # of the column sex: a category of female and male, filled by male
+    {"fill": "other"},
+    {"fill": 1.5},
+    {"kind": "number"},
+    {"kind": "dropped"},
+    {"kind": "surprise"},
+    {"categories": ["male", "female"]},
+    {"categories": ["male"]},
+    {"categories": ["female", "male", "x"]},
+    {"other": 1},
+    {"missing": True},
+    {"name": "age"},
+    {"name": "gender"},
+    {"extra": 1},
+)
+
+
+@pytest.mark.parametrize("change", CONTRADICTIONS, ids=str)
+def test_a_file_whose_columns_contradict_the_network_is_refused(change, fitted):
+    document, arrays = to_document(fitted, None)
+    for column in document["model"]["fitted"]["columns_"]:
+        if column["name"] == "sex":
+            column.update(change)
+    described = {name: (next(k for k, v in DTYPES.items() if v == a.dtype), a.shape) for name, a in arrays.items()}
+    with pytest.raises(ModelFileError, match=r"columns_|fitted"):
+        from_document(document, Arrays(described, arrays.__getitem__))
+
+
+def test_onnx_takes_what_encode_returns(table, fitted, tmp_path):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    X, _ = table
+    session = runtime.InferenceSession(fitted.to_onnx(tmp_path / "people.onnx"))
+    label, probability = session.run(["label", "probabilities"], {"X": fitted.encode(X).to_numpy()})
+    np.testing.assert_array_equal(label, fitted.predict(X))
+    np.testing.assert_allclose(probability, fitted.predict_proba(X), atol=1e-6)

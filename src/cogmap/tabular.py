@@ -4,19 +4,22 @@ Easy to get wrong: columns are matched by name, never by position, and the same 
 whatever else is in the batch. So everything is learned in `fit` and kept in `columns_`.
 """
 
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .columns import Column, describe, unique_concepts
 from .core.activation import Array
 from .core.dynamics import Dynamics
 from .estimator import NetworkClassifier
+from .frames import as_frame, checked_labels, listed
 from .tuning import LTCNClassifierCV
 
 if TYPE_CHECKING:
@@ -135,7 +138,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         name = getattr(y, "name", None)
         self.target_name_ = None if name is None else str(name)
         network = LTCNClassifierCV() if self.classifier is None else clone(self.classifier)
-        self.classifier_ = network.fit(self._encoded(frame), _labels(y), sample_weight=sample_weight)
+        self.classifier_ = network.fit(self._encoded(frame), checked_labels(y), sample_weight=sample_weight)
         self.classes_ = self.classifier_.classes_
         return self
 
@@ -206,6 +209,43 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         np.add.at(total, np.repeat(np.arange(len(self.columns_)), [len(c.concepts) for c in self.columns_]), values)
         return np.moveaxis(total, 0, axis)
 
+    def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
+        """Write the fitted model, columns included, to one file, which `cogmap.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file, by custom ending in ``.cogmap``; a file of that name is replaced.
+        data : path-like, default=None
+            The file that the model was fitted on, if it was one: its SHA-256 is kept in the model file.
+
+        Returns
+        -------
+        Path
+            The path.
+        """
+        from .persistence import save
+
+        return save(self, path, data=data)
+
+    def to_onnx(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write the network as an ONNX file; its input is what `encode` returns, not the raw columns.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write.
+        **options
+            Those of `LTCNClassifier.to_onnx`.
+
+        Returns
+        -------
+        Path
+            The path.
+        """
+        check_is_fitted(self)
+        return self.classifier_.to_onnx(path, **options)
+
     @property
     def feature_importances_(self) -> Array:
         """Relevance of each column, summing to 1."""
@@ -238,8 +278,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
                 )
             return frame.set_axis([column.name for column in self.columns_], axis=1)
         absent, unexpected = self.differing_columns(frame.columns)
-        problems = [f"lacks {_listed(absent)}"] * bool(absent)
-        problems += [f"has unexpected {_listed(unexpected)}"] * bool(unexpected)
+        problems = [f"lacks {listed(absent)}"] * bool(absent)
+        problems += [f"has unexpected {listed(unexpected)}"] * bool(unexpected)
         if problems:
             raise ValueError(f"X {' and '.join(problems)}: give the columns that the model was fitted on, by name.")
         return frame
@@ -252,15 +292,15 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self, frame: "pd.DataFrame") -> None:
         for parameter in ("categorical", "numeric", "drop"):
-            listed = getattr(self, parameter)
-            if isinstance(listed, str):
-                raise ValueError(f"{parameter}={listed!r} must be a list of columns: use [{listed!r}].")
-            unknown = [name for name in listed if name not in frame.columns]
+            names = getattr(self, parameter)
+            if isinstance(names, str):
+                raise ValueError(f"{parameter}={names!r} must be a list of columns: use [{names!r}].")
+            unknown = [name for name in names if name not in frame.columns]
             if unknown:
-                raise ValueError(f"{parameter} names {_listed(unknown)}, which X does not have.")
+                raise ValueError(f"{parameter} names {listed(unknown)}, which X does not have.")
         both = [name for name in self.categorical if name in self.numeric]
         if both:
-            raise ValueError(f"{_listed(both).capitalize()} is listed as categorical and as numeric: choose one.")
+            raise ValueError(f"categorical and numeric both name {listed(both)}: choose one.")
         if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
             raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
 
@@ -273,53 +313,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def as_frame(X: Any) -> tuple["pd.DataFrame", bool]:
-    """Return a table as a pandas frame with text for names, and whether it had names."""
-    import pandas as pd
-
-    if isinstance(X, pd.DataFrame):
-        frame = X.set_axis([str(name) for name in X.columns], axis=1)
-    elif type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "to_dict"):
-        frame = pd.DataFrame({name: _from_polars(values) for name, values in X.to_dict().items()})
-    else:
-        table = check_array(X, dtype=None, ensure_all_finite=False)
-        return pd.DataFrame(table, columns=[f"x{j}" for j in range(table.shape[1])]), False
-    twice = frame.columns[frame.columns.duplicated()]
-    if len(twice):
-        raise ValueError(f"X has more than one column called {twice[0]!r}: rename them.")
-    if frame.shape[0] == 0:
-        raise ValueError(f"Found array with 0 sample(s) (shape={frame.shape}): X has no rows.")
-    return frame, True
-
-
-def _from_polars(values: Any) -> Any:
-    """Return a polars column as an array or a list of Python values; both without pyarrow."""
-    return values.to_numpy() if values.dtype.is_numeric() else values.to_list()
-
-
 def _set_names(estimator: TabularClassifier, frame: "pd.DataFrame", named: bool) -> None:
     if named:
         estimator.feature_names_in_ = frame.columns.to_numpy(dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-
-
-def _labels(y: Any) -> Any:
-    """Return class labels as an array; missing ones are named here, since text hides them from scikit-learn."""
-    import pandas as pd
-
-    if y is None:
-        return y
-    labels = np.asarray(y)
-    absent = np.flatnonzero(pd.isna(labels)) if labels.dtype == object else np.empty(0)
-    if len(absent):
-        raise ValueError(
-            f"y contains NaN: the class is missing in {len(absent)} rows, the first is row {absent[0]}: drop them."
-        )
-    return labels
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Name columns for a message, ten at most."""
-    shown = ", ".join(repr(str(name)) for name in names[:10]) + (" and more" if len(names) > 10 else "")
-    return f"column{'s' * (len(names) > 1)} {shown}"

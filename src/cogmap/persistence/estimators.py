@@ -16,6 +16,7 @@ from typing import Any
 from ..core.model import Model
 from ..errors import ModelFileError
 from ..tuning import GRID, as_grid
+from .columns import Columns, Text, complete_tabular
 from .kinds import Array, Json, Kind, Maybe, Real, Scope, Whole, Written
 from .schema import CONCEPTS, DECISION, NETWORK, READOUT
 from .values import Labels, Names, Value
@@ -211,6 +212,16 @@ FITTED = {
             Field("cv_results_", Value()),
         ),
         _complete_tuned,
+    ),
+    "TabularClassifier": Fitted(
+        (
+            Field("n_features_in_", Whole("F")),
+            Field("feature_names_in_", Names("F"), optional=True),
+            Field("target_name_", Maybe(Text())),
+            Field("columns_", Columns("F")),
+            Field("classifier_", Estimator(("LTCNClassifier", "LTCNClassifierCV"))),
+        ),
+        complete_tabular,
     ),
 }
 """Of each estimator, what a file holds. N classes, F features; S states and L concepts of all networks as one."""
