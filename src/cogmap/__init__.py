@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
     from .tuning import LTCNClassifierCV
-    from .warnings import IllConditionedWarning
+    from .warnings import IllConditionedWarning, UnreliableRelevanceWarning
 
 __version__ = "0.1.0"
 
-_HOMES = {"IllConditionedWarning": "warnings", "LTCNClassifier": "classifier", "LTCNClassifierCV": "tuning"}
-__all__ = ["IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV"]
+_HOMES = {
+    "IllConditionedWarning": "warnings",
+    "LTCNClassifier": "classifier",
+    "LTCNClassifierCV": "tuning",
+    "UnreliableRelevanceWarning": "warnings",
+}
+__all__ = ["IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV", "UnreliableRelevanceWarning"]
 
 
 def __getattr__(name: str) -> Any:
