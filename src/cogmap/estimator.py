@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a list of networks, seen as one with block-diagonal inner weights.
 
-    Checking the training rows sets `_summary`. A subclass sets the fitted state: `_members`, each a `Model` with its weight in the raw score, and `_constant`, what
-    is added to them; `_networks`, one `Model` for each block (members may share a network); `_longest`, the most
-    iterations that it allowed; and `_decision`.
+    Checking the training rows sets `_summary`. A subclass sets the rest of the fitted state: `_members`, each a `Model`
+    with its weight in the raw score, and `_constant`, what is added to them; `_networks`, one `Model` for each block
+    (members may share a network); `_longest`, the most iterations that it allowed; and `_decision`.
     """
 
     classes_: NDArray[Any]
@@ -78,13 +78,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         They are the softmax of the scores times a factor that minimises the leave-one-out log loss. With
         ``decision_metric="log_loss"`` they are calibrated; another metric moves the prior on purpose, and them with it.
         """
-        scores = self._scores(X)
-        probability = softmax(self._decision.sharpness * scores, axis=1)
-        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
-        winner, row = scores.argmax(axis=1), np.arange(len(scores))
-        tied = probability.argmax(axis=1) != winner
-        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
-        return probability
+        return self._probability(self._scores(X))
 
     def trajectory(self, X: ArrayLike) -> Array:
         """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
@@ -106,9 +100,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             The verdict for each row, whether the fixed point is unique, and a bound that may prove convergence.
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        tol = max(self.tol, float(np.finfo(np.float64).eps))
-        return merged([diagnose(model.states(rows, self._longest), model.network, tol) for model in self._networks])
+        return self._diagnosed(checked_rows(self, X, reset=False))
 
     def relevance(
         self, X: ArrayLike | None = None, *, kind: Literal["model", "data", "paper"] = "model", per_class: bool = False
@@ -247,6 +239,18 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         return self._decision(self._raw(checked_rows(self, X, reset=False)))
+
+    def _probability(self, scores: Array) -> Array:
+        probability = softmax(self._decision.sharpness * scores, axis=1)
+        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
+        winner, row = scores.argmax(axis=1), np.arange(len(scores))
+        tied = probability.argmax(axis=1) != winner
+        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
+        return probability
+
+    def _diagnosed(self, rows: Array) -> Dynamics:
+        tol = max(self.tol, float(np.finfo(np.float64).eps))
+        return merged([diagnose(model.states(rows, self._longest), model.network, tol) for model in self._networks])
 
     def _raw(self, X: Array) -> Array:
         """Return the raw class scores of checked rows on the scale of the one-hot, shape (n, n_classes)."""

@@ -80,7 +80,8 @@ def added_up(values: Array, difference: Array) -> Array:
     missing, size = difference - values.sum(axis=1), np.abs(values)
     total = size.sum(axis=1)
     rate = np.divide(missing, total, out=np.zeros_like(total), where=total > 0)
-    return values + size * rate[:, None]
+    shared_out: Array = values + size * rate[:, None]
+    return shared_out
 
 
 class Smooth(NamedTuple):
@@ -131,7 +132,12 @@ def _attribute(
 
 
 def attribute_members(
-    members: Sequence[Member], decision: Decision, X: Array, directions: Array, baselines: Sequence[Array], largest: float
+    members: Sequence[Member],
+    decision: Decision,
+    X: Array,
+    directions: Array,
+    baselines: Sequence[Array],
+    largest: float,
 ) -> list[Attributed]:
     """Attribute decoded scores · `directions`, shape (N, K), of rows X to the concepts of each member."""
     return [
@@ -192,9 +198,7 @@ def _gradient(network: Network, reference: Array, K: Array) -> Callable[[Array, 
     return gradient
 
 
-def _integrate(
-    smooth: Smooth, delta: Array, baseline: Array, difference: Array, largest: float
-) -> tuple[Array, Array]:
+def _integrate(smooth: Smooth, delta: Array, baseline: Array, difference: Array, largest: float) -> tuple[Array, Array]:
     """Take more and more nodes for the rows whose attributions do not add up to `difference` yet."""
     gradient = np.zeros((*delta.shape, difference.shape[1]))
     missing = difference.copy()
@@ -213,7 +217,7 @@ def _integrate(
 
 
 def _mean_gradient(smooth: Smooth, delta: Array, baseline: Array, level: Codes, n_nodes: int) -> Array:
-    """Return the mean gradient from `baseline` to `baseline` + `delta`, shape (n, M, K), by blocks of the cache's size."""
+    """Return the mean gradient from `baseline` to `baseline` + `delta`, shape (n, M, K), block by block."""
     position, weight = np.polynomial.legendre.leggauss(n_nodes)
     position, weight = (position + 1) / 2, weight / 2
     n, n_concepts = delta.shape

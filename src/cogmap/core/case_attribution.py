@@ -1,7 +1,7 @@
 """What the resemblance to remembered rows owes to each concept, integrated along a line without its kink.
 
-With coordinates u = (a − mean) · map, the line u(s) = u_b + s q and a case c, the distance is r(s) = √(α (s − s₀)² + d²),
-α = ‖q‖². The attribution of exp(−r) to concept i is −(a_i − b_i) times
+With coordinates u = (a − mean) · map, the line u(s) = u_b + s q and a case c, the distance is
+r(s) = √(α (s − s₀)² + d²), α = ‖q‖². The attribution of exp(−r) to concept i is −(a_i − b_i) times
 
     ∫ e⁻ʳ / r [map (u(s) − c)]_i ds = J [map q]_i + I [map p₀]_i,      p₀ = u(s₀) − c,
 
@@ -67,8 +67,8 @@ def _mean_gradient(readout: CaseReadout, q: Array, u_baseline: Array, gained: Ar
         # Σ_j weight_j p₀_j = Σ_j weight_j (p_j + s₀_j q), for all rows at once.
         weighted = integral * coefficient
         found[:, :, k] -= weighted @ p + q * (weighted * nearest).sum(axis=1)[:, None]
-    mapped: Array = np.einsum("im,nmk->nik", readout.metric.map, found, optimize=True)
-    return mapped * moves[:, None, None]
+    gradient: Array = np.matmul(readout.metric.map, found) * moves[:, None, None]
+    return gradient
 
 
 def _inverse_distance(nearest: Array, distance: Array, length: Array) -> Array:

@@ -161,7 +161,7 @@ def decoded_splits(
 
     `offsets` says where a member's concepts begin among those of all networks.
     """
-    found = []
+    found: list[Split] = []
     for (model, weight), offset in zip(members, offsets, strict=True):
         part, decode = split(model.readout, model.network, model.concepts(X)), decoding(model, weight, decision)
         base = (part.base - model.scale[0]) @ decode

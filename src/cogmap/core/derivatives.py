@@ -1,7 +1,8 @@
 """Exact derivatives of a score with respect to the initial state, by the chain rule backwards through every iteration.
 
 For scores Σ_t Eᵗ K_t the recursion of `increments` is differentiated as it stands. With s̄ the derivative of the score
-with respect to s, u = tanh dᵗ and h′ = h of the iteration before, step t takes Ēᵗ = K_t and the D̄ᵗ of the step after it to
+with respect to s, u = tanh dᵗ and h′ the h of the iteration before, step t takes Ēᵗ = K_t and the D̄ᵗ of the step after
+it to
 
     d̄ᵗ = φ s Ēᵗ [−u² (1 − r r′) − (1 − u²)(e r′ + h e′)] + φ s D̄ᵗ (1 − u²)(1 − h h′),
     ḡᵗ = (1 − h²) [φ s (gap) − u h′ q + (what the step after left)],     q = φ s (Ēᵗ + D̄ᵗ),
@@ -50,7 +51,7 @@ def increments_gradient(network: Network, initial: Array, reference: Array, coef
     """
     gain, share, slope = network.phi * network.activation.scale, 1 - network.phi, network.activation.slope
     steps = _steps(network, initial, reference, coefficients.shape[1] - 1)
-    gradient = coefficients[level, 0]
+    gradient: Array = coefficients[level, 0]
     whole = gap = left = start = np.zeros_like(gradient)
     for t in range(len(steps), 0, -1):
         step = Step(*(part[:, None] for part in steps[t - 1]))
@@ -62,7 +63,8 @@ def increments_gradient(network: Network, initial: Array, reference: Array, coef
         if t == 1:
             # Here d is g, and the whole first increment is φ (f(A⁰W + b) − A⁰).
             g += d + step.slope * gain * whole
-            return gradient + start - network.phi * whole + slope * (g @ network.weights.T)
+            gradient = gradient + start - network.phi * whole + slope * (g @ network.weights.T)
+            break
         left = -step.after * q
         gap, whole = slope * (g @ network.weights.T), slope * (d @ network.weights.T)
     return gradient
@@ -109,11 +111,12 @@ def states_gradient(network: Network, initial: Array, weights: Array) -> Array:
     `weights` has shape (T + 1, N, M).
     """
     found = list(islice(states(network, initial), len(weights) - 1))
-    gradient = np.broadcast_to(weights[0], (len(initial), *weights.shape[1:])).copy()
+    gradient: Array = np.broadcast_to(weights[0], (len(initial), *weights.shape[1:])).copy()
     following = np.zeros_like(gradient)
     for t in range(len(found), 0, -1):
         following = following + weights[t]
         gradient += (1 - network.phi) * following
         slope = network.activation.derivative(found[t - 1] @ network.weights + network.bias)
         following = network.phi * (following * slope[:, None]) @ network.weights.T
-    return gradient + following
+    gradient += following
+    return gradient
