@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from .persistence import load
     from .tabular import TabularClassifier
     from .tuning import LTCNClassifierCV
-    from .warnings import IllConditionedWarning
+    from .warnings import IllConditionedWarning, UnreliableRelevanceWarning
 
 __version__ = "0.1.0"
 
@@ -20,6 +20,7 @@ _HOMES = {
     "LTCNClassifierCV": "tuning",
     "ModelFileError": "errors",
     "TabularClassifier": "tabular",
+    "UnreliableRelevanceWarning": "warnings",
     "load": "persistence",
 }
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "LTCNClassifierCV",
     "ModelFileError",
     "TabularClassifier",
+    "UnreliableRelevanceWarning",
     "load",
 ]
 

@@ -113,7 +113,7 @@ class LTCNClassifier(NetworkClassifier):
     condition_ : float
         Largest factor by which the solution magnifies a rounding error.
     feature_importances_ : array of shape (n_features_in_,)
-        The paper's relevance of each feature, summing to 1.
+        Relevance of each feature (kind "model", from the training rows kept), summing to 1.
 
     References
     ----------

@@ -1,8 +1,9 @@
 """What the classifiers share: input, scores, classes, probabilities, and the view of their networks as one."""
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,17 +18,21 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from .core.activation import Array
 from .core.decision import Decision, argmax_decision, discriminant_decision
 from .core.dynamics import Dynamics, diagnose, merged
-from .core.model import Model, Rows, merge_copies
-from .core.relevance import paper_relevance
+from .core.model import Model, Rows, Summary, merge_copies, summarise
+from .core.relevance import Interval
 from .validation import checked_rows
+
+if TYPE_CHECKING:
+    from .explain import Explanation
+    from .relevance import GroupedRelevance
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a list of networks, seen as one with block-diagonal inner weights.
 
-    A subclass sets the fitted state: `_members`, each a `Model` with its weight in the raw score, and `_constant`, what
-    is added to them; `_networks`, one `Model` for each block (members may share a network); `_longest`, the most
-    iterations that it allowed; and `_decision`.
+    Checking the training rows sets `_summary`. A subclass sets the rest of the fitted state: `_members`, each a `Model`
+    with its weight in the raw score, and `_constant`, what is added to them; `_networks`, one `Model` for each block
+    (members may share a network); `_longest`, the most iterations that it allowed; and `_decision`.
     """
 
     classes_: NDArray[Any]
@@ -37,6 +42,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     inner_weights_: Array
     outer_weights_: Array
     concept_names_: NDArray[Any]
+    condition_: float
     class_weight: Any
     decision: str
     decision_metric: str
@@ -46,6 +52,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     _networks: list[Model]
     _longest: int
     _decision: Decision
+    _summary: Summary
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the score of each class; for two classes, that of the second less that of the first.
@@ -74,13 +81,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         They are the softmax of the scores times a factor that minimises the leave-one-out log loss. With
         ``decision_metric="log_loss"`` they are calibrated; another metric moves the prior on purpose, and them with it.
         """
-        scores = self._scores(X)
-        probability = softmax(self._decision.sharpness * scores, axis=1)
-        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
-        winner, row = scores.argmax(axis=1), np.arange(len(scores))
-        tied = probability.argmax(axis=1) != winner
-        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
-        return probability
+        return self._probability(self._scores(X))
 
     def trajectory(self, X: ArrayLike) -> Array:
         """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
@@ -102,22 +103,134 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             The verdict for each row, whether the fixed point is unique, and a bound that may prove convergence.
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        tol = max(self.tol, float(np.finfo(np.float64).eps))
-        return merged([diagnose(model.states(rows, self._longest), model.network, tol) for model in self._networks])
+        return self._diagnosed(checked_rows(self, X, reset=False))
 
-    def relevance(self) -> Array:
-        """Return the paper's relevance Ω of each feature, the absolute weights that leave its concepts.
+    def relevance(
+        self, X: ArrayLike | None = None, *, kind: Literal["model", "data", "paper"] = "model", per_class: bool = False
+    ) -> Array:
+        """Return how relevant each feature is for the decision as a whole.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Rows to take means over; by default up to 256 training rows that the model kept.
+        kind : {"model", "data", "paper"}, default="model"
+            ``"model"``: how far the decision moves with the feature, the mean absolute contribution to the class
+            margins, integrated through all iterations; what correlated features share is divided among them.
+            ``"data"``: which features carry the decision in the data, |cov(feature, margin)| / sd(feature).
+            ``"paper"``: Ω, the absolute weights that leave the feature's concepts.
+        per_class : bool, default=False
+            Return one line for each class; otherwise the mean over the classes, weighted by their shares.
 
         Returns
         -------
-        array of shape (n_features_in_,)
-            Relevance; exactly 0 for a constant feature.
+        array of shape (n_features_in_,) or (n_classes, n_features_in_)
+            Relevance, at least 0; exactly 0 for a constant feature.
+
+        Warns
+        -----
+        UnreliableRelevanceWarning
+            Where weights that cancel, or rounding, decide the result.
         """
-        check_is_fitted(self)
-        concepts = paper_relevance(self.inner_weights_, self.outer_weights_)
-        feature = np.concatenate([network.concepts.feature for network in self._networks])
-        return np.bincount(feature, concepts, self.n_features_in_).astype(np.float64)
+        from .relevance import relevance
+
+        return relevance(self, X, kind, per_class)
+
+    def relevance_intervals(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        kind: Literal["model", "data", "paper"] = "model",
+        per_class: bool = False,
+        n_bootstrap: int = 200,
+        level: float = 0.95,
+        random_state: int = 0,
+    ) -> Interval:
+        """Return relevance with bootstrap intervals.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to resample.
+        y : array-like of shape (n_samples,), default=None
+            Their classes. With them the model is refitted on each resample, drawn within the classes; otherwise the
+            model is held and the interval says how far the mean depends on the rows.
+        kind, per_class
+            As for `relevance`; ``kind="paper"`` needs y.
+        n_bootstrap : int, default=200
+            Number of resamples.
+        level : float, default=0.95
+            Share of the resampled values within the interval.
+        random_state : int, default=0
+            Seed of the resamples.
+
+        Returns
+        -------
+        Interval
+            Named tuple of `estimate`, `low` and `high`.
+        """
+        from .relevance import relevance_intervals
+
+        return relevance_intervals(self, X, y, kind, per_class, n_bootstrap, level, random_state)
+
+    def grouped_relevance(
+        self,
+        X: ArrayLike | None = None,
+        *,
+        groups: Literal["auto"] | Mapping[str, Sequence[str]] = "auto",
+        kind: Literal["model", "data"] = "model",
+        per_class: bool = False,
+        threshold: float = 0.8,
+    ) -> "GroupedRelevance":
+        """Return the joint relevance of groups of features, for blocks that carry the same information.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Rows, as for `relevance`.
+        groups : "auto" or dict of str to sequence of str, default="auto"
+            Names of the features in each group; a feature in none is a group of its own. ``"auto"`` clusters features
+            whose absolute correlation is `threshold` or more on average.
+        kind : {"model", "data"}, default="model"
+            The size of the sum of the members' contributions, or the spread of the margin that goes with them.
+        per_class : bool, default=False
+            As for `relevance`.
+        threshold : float, default=0.8
+            Absolute correlation for ``groups="auto"``.
+
+        Returns
+        -------
+        GroupedRelevance
+            Named tuple of `names`, `features` and `relevance`.
+        """
+        from .relevance import grouped_relevance
+
+        return grouped_relevance(self, X, groups, kind, per_class, threshold)
+
+    def explain(
+        self, X: ArrayLike, *, classes: ArrayLike | None = None, baseline: ArrayLike | None = None
+    ) -> "Explanation":
+        """Explain the scores of rows: over concepts and iterations, and over features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        classes : array-like of class labels, default=None
+            Classes whose scores are explained; all by default.
+        baseline : array-like of shape (n_features,), default=None
+            The row with which rows are compared in the attribution to features; by default the mean of the training
+            rows in the space of the concepts.
+
+        Returns
+        -------
+        Explanation
+            The explanation, with `to_frame`, `features_frame`, `to_text`, `to_shap`, `flips` and more.
+        """
+        from .explain import explain
+
+        return explain(self, X, classes, baseline)
 
     def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
         """Write the fitted model to one file, which `cogmap.load` reads without executing anything in it.
@@ -140,9 +253,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """Relevance of each feature, summing to 1."""
-        relevance = self.relevance()
-        return relevance / (relevance.sum() or 1.0)
+        """Relevance of each feature (`relevance`, kind "model", from the training rows kept), summing to 1."""
+        from .relevance import importances
+
+        return importances(self)
 
     def to_onnx(
         self,
@@ -183,6 +297,18 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         return self._decision(self._raw(checked_rows(self, X, reset=False)))
+
+    def _probability(self, scores: Array) -> Array:
+        probability = softmax(self._decision.sharpness * scores, axis=1)
+        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
+        winner, row = scores.argmax(axis=1), np.arange(len(scores))
+        tied = probability.argmax(axis=1) != winner
+        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
+        return probability
+
+    def _diagnosed(self, rows: Array) -> Dynamics:
+        tol = max(self.tol, float(np.finfo(np.float64).eps))
+        return merged([diagnose(model.states(rows, self._longest), model.network, tol) for model in self._networks])
 
     def _raw(self, X: Array) -> Array:
         """Return the raw class scores of checked rows on the scale of the one-hot, shape (n, n_classes)."""
@@ -236,4 +362,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
         self.class_count_ = np.bincount(codes, weight, len(self.classes_)).astype(np.float64)
         rows, codes, weight = merge_copies(rows, codes, weight)
-        return Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))
+        found = Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))
+        self._summary = summarise(found)
+        return found

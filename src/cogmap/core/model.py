@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 
 from .activation import ACTIVATIONS, Array
 from .blocks import in_blocks
+from .cases import sample_rows
 from .concepts import Concepts, fit_concepts
+from .decision import class_shares
+from .decorrelation import Moments, fit_moments
 from .inner import correlation_weights, regression_weights, slope_weights, stable_regression_weights
 from .learning import Learned, learn, learn_with_cases
 from .readout import Readout, inverse_one_hot
@@ -54,13 +57,33 @@ def merge_copies(X: Array, codes: NDArray[np.intp], frequency: Array) -> tuple[A
     return X[first], codes[first], np.bincount(copy_of.ravel(), frequency, len(first)).astype(np.float64)
 
 
+SUMMARY_ROWS = 256
+"""Most training rows that a model keeps: enough for means over rows, and few beside what the model holds already."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Some training rows with their weights, spread over the classes, and each class's share of all weight."""
+
+    rows: Array
+    weight: Array
+    shares: Array
+
+
+def summarise(rows: Rows) -> Summary:
+    """Keep at most `SUMMARY_ROWS` rows."""
+    kept = sample_rows(rows.codes, SUMMARY_ROWS)
+    return Summary(rows.X[kept], rows.weight[kept], class_shares(rows.codes, rows.weight, rows.n_classes))
+
+
 @dataclass(frozen=True)
 class Model:
-    """A fitted network."""
+    """A fitted network; `moments` are those of the training rows' initial states."""
 
     concepts: Concepts
     network: Network
     readout: Readout
+    moments: Moments
 
     def raw(self, X: Array) -> Array:
         """Return the raw class scores of rows, on the scale of f⁻¹ of the one-hot; shape (n, N)."""
@@ -102,7 +125,7 @@ def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
         max_iter=settings.max_iter,
         tol=settings.tol,
     )
-    return Model(concepts, network, learned.readout), learned
+    return Model(concepts, network, learned.readout, fit_moments(initial, rows.weight)), learned
 
 
 def remember(model: Model, learned: Learned, rows: Rows) -> tuple[Model, Learned]:

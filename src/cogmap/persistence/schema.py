@@ -1,7 +1,7 @@
 """The parts of a network: for every type that a fitted model is made of, its fields, their kinds and shapes.
 
 Sizes by name: F features, N classes, M concepts of a network, V features of it that vary, T + 1 states that a readout
-reads, P innovations and the constant, C cases.
+reads, P innovations and the constant, C cases, K rows of the summary.
 """
 
 import numpy as np
@@ -10,7 +10,9 @@ from ..core.activation import ACTIVATIONS
 from ..core.cases import CaseReadout, Metric
 from ..core.concepts import Concepts
 from ..core.decision import Decision
+from ..core.decorrelation import Moments
 from ..core.innovations import Basis
+from ..core.model import SUMMARY_ROWS, Summary
 from ..core.readout import StateReadout
 from ..core.reasoning import Network
 from ..core.ridge import IncrementReadout
@@ -42,6 +44,15 @@ def _check_basis(basis: Basis, scope: Scope) -> None:
     scope.need(bool(basis.map[0, 0] > 0), "a basis whose constant is positive")
 
 
+def _check_moments(moments: Moments, scope: Scope) -> None:
+    scope.need(bool((moments.deviation > 0).all()), "deviations above 0")
+
+
+def _check_summary(summary: Summary, scope: Scope) -> None:
+    scope.need(0 < len(summary.rows) <= SUMMARY_ROWS, f"1 to {SUMMARY_ROWS} rows")
+    scope.need(bool((summary.weight > 0).all()) and bool((summary.shares > 0).all()), "weights above 0")
+
+
 SCALING = Record(Scaling, {"values": Ragged("F64", "V"), "heights": Ragged("F64", "V")}, _check_scaling)
 CONCEPTS = Record(
     Concepts, {"varies": Array("BOOL", ("F",)), "scaling": SCALING, "peaks": Ragged("F64", "V")}, _check_concepts
@@ -54,6 +65,16 @@ NETWORK = Record(
         "phi": Real(low=0.0, high=1.0),
         "activation": Named(ACTIVATIONS),
     },
+)
+MOMENTS = Record(
+    Moments,
+    {"mean": Array("F64", ("M",)), "deviation": Array("F64", ("M",)), "correlation": Array("F64", ("M", "M"))},
+    _check_moments,
+)
+SUMMARY = Record(
+    Summary,
+    {"rows": Array("F64", ("K", "F")), "weight": Array("F64", ("K",)), "shares": Array("F64", ("N",))},
+    _check_summary,
 )
 BASIS = Record(
     Basis,
