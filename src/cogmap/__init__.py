@@ -5,13 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
+    from .knowledge import Knowledge
     from .tuning import LTCNClassifierCV
-    from .warnings import IllConditionedWarning
+    from .warnings import IllConditionedWarning, KnowledgeWarning
 
 __version__ = "0.1.0"
 
-_HOMES = {"IllConditionedWarning": "warnings", "LTCNClassifier": "classifier", "LTCNClassifierCV": "tuning"}
-__all__ = ["IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV"]
+_HOMES = {
+    "IllConditionedWarning": "warnings",
+    "Knowledge": "knowledge",
+    "KnowledgeWarning": "warnings",
+    "LTCNClassifier": "classifier",
+    "LTCNClassifierCV": "tuning",
+}
+__all__ = ["IllConditionedWarning", "Knowledge", "KnowledgeWarning", "LTCNClassifier", "LTCNClassifierCV"]
 
 
 def __getattr__(name: str) -> Any:
