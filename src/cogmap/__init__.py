@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
     from .errors import DataFileError, ModelFileError
+    from .knowledge import Knowledge
     from .persistence import load
     from .tabular import TabularClassifier
     from .tuning import LTCNClassifierCV
-    from .warnings import IllConditionedWarning, UnreliableRelevanceWarning
+    from .warnings import IllConditionedWarning, KnowledgeWarning, UnreliableRelevanceWarning
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "DataFileError": "errors",
     "IllConditionedWarning": "warnings",
+    "Knowledge": "knowledge",
+    "KnowledgeWarning": "warnings",
     "LTCNClassifier": "classifier",
     "LTCNClassifierCV": "tuning",
     "ModelFileError": "errors",
@@ -26,6 +29,8 @@ _HOMES = {
 __all__ = [
     "DataFileError",
     "IllConditionedWarning",
+    "Knowledge",
+    "KnowledgeWarning",
     "LTCNClassifier",
     "LTCNClassifierCV",
     "ModelFileError",

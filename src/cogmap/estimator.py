@@ -1,26 +1,32 @@
 """What the classifiers share: input, scores, classes, probabilities, and the view of their networks as one."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.decision import Decision, argmax_decision, discriminant_decision
 from .core.dynamics import Dynamics, diagnose, merged
 from .core.model import Model, Rows, Summary, merge_copies, summarise
 from .core.relevance import Interval
+from .core.scaling import varying
+from .knowledge import Knowledge
+from .knowledge.edges import checked_knowledge, irrelevant_features, without_effect
 from .validation import checked_rows
+from .warnings import KnowledgeWarning
 
 if TYPE_CHECKING:
     from .explain import Explanation
@@ -33,6 +39,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     Checking the training rows sets `_summary`. A subclass sets the rest of the fitted state: `_members`, each a `Model`
     with its weight in the raw score, and `_constant`, what is added to them; `_networks`, one `Model` for each block
     (members may share a network); `_longest`, the most iterations that it allowed; and `_decision`.
+    `_network_names` tell the networks apart, whichever of them are used.
     """
 
     classes_: NDArray[Any]
@@ -47,9 +54,12 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     decision: str
     decision_metric: str
     tol: float
+    knowledge: Knowledge | None
+    knowledge_: Knowledge
     _members: list[tuple[Model, float]]
     _constant: Array
     _networks: list[Model]
+    _network_names: list[str]
     _longest: int
     _decision: Decision
     _summary: Summary
@@ -251,6 +261,54 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
         return save(self, path, data=data)
 
+    def edit(self, knowledge: Knowledge, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Return a new model, fitted under the statements of this one and these.
+
+        It has the same class and parameters, but for `knowledge`, and everything is learned anew from the rows under
+        the statements, so that it is the model which those statements would have given from the start.
+        `LTCNClassifierCV` chooses and stacks its networks anew too. This model stays as it is.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+            What to state beyond `knowledge_`; it must not contradict it.
+        X : array-like of shape (n_samples, n_features)
+            Rows, most often those that this model was fitted to.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        NetworkClassifier
+            The new model.
+        """
+        check_is_fitted(self)
+        checked_rows(self, X, reset=False)
+        added = checked_knowledge(knowledge, self._feature_names())
+        edited: Self = clone(self).set_params(knowledge=self.knowledge_ + added)
+        return edited.fit(X, y, sample_weight=sample_weight)
+
+    def compare(self, other: "NetworkClassifier", X: ArrayLike, y: ArrayLike) -> Comparison:
+        """Say what changes from this model to another one, most often an edit of it.
+
+        Parameters
+        ----------
+        other : LTCNClassifier or LTCNClassifierCV
+            A model with the same features and classes.
+        X : array-like of shape (n_samples, n_features)
+            Rows to compare the predictions on, if possible not those that the models were fitted to.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+
+        Returns
+        -------
+        Comparison
+            Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
+        """
+        return compare(self, other, X, y)
+
     @property
     def feature_importances_(self) -> Array:
         """Relevance of each feature (`relevance`, kind "model", from the training rows kept), summing to 1."""
@@ -325,6 +383,15 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
+    def _edges(self) -> dict[Edge, float]:
+        """Return the weight of every edge by its network and the names of its concepts."""
+        found: dict[Edge, float] = {}
+        for name, model in zip(self._network_names, self._networks, strict=True):
+            concepts = model.concepts.names(self._feature_names())
+            keys = (Edge(name, source, target) for source in concepts for target in concepts)
+            found |= zip(keys, model.network.weights.ravel().tolist(), strict=True)
+        return found
+
     def _publish(self, outer: list[tuple[Array, Array]], labels: list[str]) -> None:
         """Set the attributes that show all blocks as one network; `outer` has weights and bias of each block."""
         self.n_iter_ = max(len(weights) for weights, _ in outer) - 1
@@ -345,6 +412,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _training_rows(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
         """Check the input and drop rows of weight 0; set `classes_` and `class_count_`."""
         rows = checked_rows(self, X, reset=True)
+        self.knowledge_ = checked_knowledge(self.knowledge, self._feature_names())
+        if (silent := irrelevant_features(self.knowledge_, self._feature_names())).any():
+            # A constant column is no concept, and merges the rows that nothing else tells apart.
+            rows = np.where(silent, 0.0, rows)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = column_or_1d(y, warn=True)
@@ -362,6 +433,16 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
         self.class_count_ = np.bincount(codes, weight, len(self.classes_)).astype(np.float64)
         rows, codes, weight = merge_copies(rows, codes, weight)
+        self._warn_of_constants(rows)
         found = Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))
         self._summary = summarise(found)
         return found
+
+    def _warn_of_constants(self, X: Array) -> None:
+        """Warn of statements that have no effect, because their feature is constant and so has no edges."""
+        for statement, name in without_effect(self.knowledge_, self._feature_names(), varying(X)):
+            warnings.warn(
+                f"'{statement}' has no effect: {name!r} is constant in these rows, and so is no concept.",
+                KnowledgeWarning,
+                stacklevel=4,
+            )

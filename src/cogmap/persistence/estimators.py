@@ -15,11 +15,12 @@ from typing import Any
 
 from ..core.model import Model
 from ..errors import ModelFileError
+from ..knowledge import Knowledge
 from ..tuning import GRID, as_grid
 from .columns import Columns, Text, complete_tabular
 from .kinds import Array, Json, Kind, Maybe, Real, Scope, Whole, Written
 from .schema import CONCEPTS, DECISION, MOMENTS, NETWORK, READOUT, SUMMARY
-from .values import Labels, Names, Value
+from .values import Labels, NameList, Names, Value
 
 NETWORKS = 256
 """Most networks of a stack: shown as one, their inner weights take that many times the memory they have in the file."""
@@ -148,6 +149,8 @@ def _complete_networks(estimator: Any, scope: Scope) -> None:
     estimator.n_iter_ = len(estimator.outer_weights_) - 1
     scope.bind("L", sum(len(model.network.bias) for model in estimator._networks))
     scope.bind("S", 1 + max(model.readout.n_iter for model, _ in estimator._members))
+    scope.need(len(estimator._network_names) == len(estimator._networks), "one name for each network")
+    scope.need(isinstance(estimator.knowledge_, Knowledge), "knowledge")
     estimator._join_networks()
 
 
@@ -196,6 +199,8 @@ SHARED = (
     Field("_longest", Whole()),
     Field("_decision", DECISION),
     Field("_summary", SUMMARY),
+    Field("_network_names", NameList()),
+    Field("knowledge_", Value()),
 )
 FITTED = {
     "LTCNClassifier": Fitted(

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelFileError
+from ..knowledge import Knowledge
+from ..knowledge.text import from_json
 from .kinds import Array, Json, Scope, Whole, Written
 
 DEPTH = 8
@@ -35,7 +37,7 @@ TENSORS = {"b": "BOOL", "i": "I64", "f": "F64"}
 
 @dataclass(frozen=True)
 class Value:
-    """None, a number, text, an estimator that is not fitted, or a list, tuple, dict, range or array of them."""
+    """None, a number, text, knowledge, an estimator that is not fitted, or a list, tuple, dict, range or array of them."""
 
     depth: int = DEPTH
 
@@ -63,6 +65,8 @@ class Value:
             return {"tuple": self._encode_all(value, f"{path}.tuple", arrays)}
         if isinstance(value, list):
             return self._encode_all(value, path, arrays)
+        if isinstance(value, Knowledge):
+            return {"knowledge": value.to_json()}
         if hasattr(value, "get_params"):
             return {"estimator": self.encode_estimator(value, f"{path}.estimator", arrays)}
         if hasattr(value, "__array__"):
@@ -159,6 +163,13 @@ class Value:
         found[:] = entries
         return found.reshape(shape)
 
+    def _decode_knowledge(self, node: Json, scope: Scope) -> Knowledge:
+        scope.need(isinstance(node, str), "text")
+        try:
+            return Knowledge(from_json(node))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ModelFileError(f"{scope.path} is no knowledge: {str(error)[:300]}") from error
+
 
 TAGS = {
     "float": Value._decode_float,
@@ -167,6 +178,7 @@ TAGS = {
     "dict": Value._decode_dict,
     "array": Value._decode_array,
     "objects": Value._decode_objects,
+    "knowledge": Value._decode_knowledge,
     "estimator": Value.decode_estimator,
 }
 
@@ -193,6 +205,21 @@ class Names:
         found = np.empty(len(names), dtype=object)
         found[:] = names
         return found
+
+
+@dataclass(frozen=True)
+class NameList:
+    """A list of text."""
+
+    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+        """Return the list."""
+        return [str(name) for name in value]
+
+    def decode(self, node: Json, scope: Scope) -> list[str]:
+        """Return the list."""
+        names = scope.items(node)
+        scope.need(all(isinstance(name, str) for name in names), "a list of text")
+        return [str(name) for name in names]
 
 
 @dataclass(frozen=True)
