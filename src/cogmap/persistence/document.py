@@ -29,7 +29,7 @@ def to_document(estimator: Any, data_sha256: str | None) -> tuple[Json, Written]
         "library": f"cogmap {__version__}",
         "epsilon": EPSILON,
         "data_sha256": data_sha256,
-        "model": Estimator(ESTIMATORS).encode(estimator, "model", arrays),
+        "model": Estimator(tuple(ESTIMATORS)).encode(estimator, "model", arrays),
     }, arrays
 
 
@@ -45,7 +45,7 @@ def from_document(document: Json, arrays: Arrays) -> Any:
     scope.at("data_sha256").need(sound, "null or 64 hexadecimal digits")
     if document["epsilon"] != EPSILON:
         raise ModelFileError(f"its epsilon is {document['epsilon']!r}, and this version of cogmap has {EPSILON}.")
-    found = Estimator(ESTIMATORS).decode(document["model"], Scope("model", arrays))
+    found = Estimator(tuple(ESTIMATORS)).decode(document["model"], Scope("model", arrays))
     if arrays.described:
         raise ModelFileError(f"no field names its array {min(arrays.described)[:80]!r}.")
     return found

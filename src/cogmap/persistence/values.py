@@ -24,8 +24,8 @@ LABEL_BYTES = 1 << 26
 NOT_FINITE = ("inf", "-inf", "nan")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
-ESTIMATORS = ("LTCNClassifier", "LTCNClassifierCV")
-"""Public names of the estimators that a file may hold."""
+ESTIMATORS = {"LTCNClassifier": "cogmap.classifier", "LTCNClassifierCV": "cogmap.tuning"}
+"""The estimators that a file may hold, and their modules."""
 TENSORS = {"b": "BOOL", "i": "I64", "f": "F64"}
 
 
@@ -88,7 +88,10 @@ class Value:
 
     def decode(self, node: Json, scope: Scope) -> Any:
         """Return the value."""
-        if node is None or isinstance(node, (bool, str, int)):
+        if node is None or isinstance(node, (bool, str)):
+            return node
+        if isinstance(node, int):
+            scope.need(abs(node) < 1 << 64, "a number of 64 bits")
             return node
         if isinstance(node, float):
             scope.need(isfinite(node), "a finite number")
@@ -168,8 +171,8 @@ TAGS = {
 
 
 def estimator_class(name: str) -> Any:
-    """Return the public class of this name."""
-    return getattr(import_module("cogmap"), name)
+    """Return the class of a known name."""
+    return getattr(import_module(ESTIMATORS[name]), name)
 
 
 @dataclass(frozen=True)
