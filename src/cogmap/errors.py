@@ -1,4 +1,4 @@
-"""Errors that have a name, so that a program can tell them from others."""
+"""Errors with a name of their own; each says in one sentence what is wrong, and the way out."""
 
 
 class DataFileError(ValueError):

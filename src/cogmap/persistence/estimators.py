@@ -160,7 +160,7 @@ def _refused_parameters() -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        raise ModelFileError(f"its parameters are none: {error}") from error
+        raise ModelFileError(f"the estimator refuses its parameters: {str(error)[:300]}") from error
 
 
 def _complete_single(estimator: Any, scope: Scope) -> None:

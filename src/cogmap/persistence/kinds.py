@@ -33,8 +33,10 @@ class Arrays:
 
     def take(self, name: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
         """Read the array of this name, whose dtype and shape must be these."""
-        if (found := self.described.pop(name, None)) != (dtype, shape):
-            raise ModelFileError(f"{name} is announced as {dtype} {list(shape)}, and the file holds {found or 'none'}.")
+        found = self.described.pop(name, None)
+        if found != (dtype, shape):
+            held = "lacks it" if found is None else f"holds {found[0]} {list(found[1])}"
+            raise ModelFileError(f"{name} is announced as {dtype} {list(shape)}, and the file {held}.")
         return self.read(name)
 
 
@@ -188,7 +190,7 @@ class Array:
             "dtype": self.dtype,
             "shape": list(value.shape),
             "order": "F" if columns else "C",
-            "sha256": sha256(stored.data if stored.size else b"").hexdigest(),
+            "sha256": sha256(_bytes(stored)).hexdigest(),
         }
 
     def decode(self, node: Json, scope: Scope) -> NDArray[Any]:
@@ -206,11 +208,16 @@ class Array:
 
     def _taken(self, node: Json, shape: tuple[int, ...], scope: Scope) -> NDArray[Any]:
         found: NDArray[Any] = np.array(scope.arrays.take(scope.path, self.dtype, shape), DTYPES[self.dtype], order="C")
-        scope.need(sha256(found.data if found.size else b"").hexdigest() == node["sha256"], "as its SHA-256 says")
+        scope.need(sha256(_bytes(found)).hexdigest() == node["sha256"], "what its SHA-256 says: the file is damaged")
         # A true value other than 1 would make numpy count a mask's entries wrongly, and write beyond its selection.
         scope.need(self.dtype != "BOOL" or bool((found.view(np.uint8) <= 1).all()), "an array of 0 and 1")
         scope.need(bool(np.isfinite(found).all()), "an array of finite numbers")
         return np.asfortranarray(found) if node["order"] == "F" else found
+
+
+def _bytes(array: NDArray[Any]) -> Any:
+    """Return the memory of an array in C order; one without entries has no buffer that can be viewed."""
+    return array.data if array.size else b""
 
 
 @dataclass(frozen=True)

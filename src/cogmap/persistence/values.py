@@ -37,7 +37,7 @@ TENSORS = {"b": "BOOL", "i": "I64", "f": "F64"}
 
 @dataclass(frozen=True)
 class Value:
-    """None, a number, text, knowledge, an estimator that is not fitted, or a list, tuple, dict, range or array of them."""
+    """None, a number, text, knowledge, an unfitted estimator, or a list, tuple, dict, range or array of them."""
 
     depth: int = DEPTH
 
@@ -96,7 +96,10 @@ class Value:
 
     def decode(self, node: Json, scope: Scope) -> Any:
         """Return the value."""
-        if node is None or isinstance(node, (bool, str, int)):
+        if node is None or isinstance(node, (bool, str)):
+            return node
+        if isinstance(node, int):
+            scope.need(abs(node) < 1 << 64, "a number of 64 bits")
             return node
         if isinstance(node, float):
             scope.need(isfinite(node), "a finite number")
