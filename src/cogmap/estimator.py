@@ -347,6 +347,17 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         -------
         Path
             The file.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_iris
+        >>> from cogmap import LTCNClassifier
+        >>> clf = LTCNClassifier().fit(*load_iris(return_X_y=True))
+        >>> with TemporaryDirectory() as folder:
+        ...     clf.to_onnx(Path(folder) / "iris.onnx").name
+        'iris.onnx'
         """
         from .onnx import export
 

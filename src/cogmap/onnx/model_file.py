@@ -50,7 +50,7 @@ def export(
     outputs = _outputs(classifier, rows.as_float64() if dtype == "float32" else rows, contributions)
     for name, tensor in outputs.items():
         graph.output(tensor, name)
-    model = _model(classifier, graph, list(outputs), opset, dtype)
+    model = _model(classifier, graph, list(outputs), int(opset), dtype)
     checker.check_model(model, full_check=True)
     return _written(model.SerializeToString(), Path(path))
 
@@ -125,10 +125,10 @@ def _metadata(classifier: NetworkClassifier) -> dict[str, str]:
 def _written(content: bytes, path: Path) -> Path:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {str(path.parent)!r} does not exist: create it first.")
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
     return path

@@ -55,9 +55,12 @@ def interpolated(x: Tensor, values: Sequence[Array], heights: Sequence[Array]) -
 def _segments(values: Array, heights: Array) -> tuple[Array, Array, Array]:
     """Return value and height at the left end of each segment, and its slope; beyond the last knot this is 0."""
     # Of several knots at one value, numpy reads the last.
-    kept = np.append(np.diff(values) > 0, True)
-    values, heights = values[kept], heights[kept]
-    return values, heights, np.append(np.diff(heights) / np.diff(values), 0.0)
+    starts = np.append(np.flatnonzero(np.diff(values) > 0), len(values) - 1)
+    before, after = starts[:-1], starts[:-1] + 1
+    with np.errstate(over="ignore"):
+        slopes = (heights[after] - heights[before]) / (values[after] - values[before])
+    # An infinite slope times the distance 0 from a knot would not be 0.
+    return values[starts], heights[starts], np.append(np.nan_to_num(slopes), 0.0)
 
 
 def states(network: Network, initial: Tensor) -> Iterator[Tensor]:
