@@ -300,6 +300,14 @@ def weighted_median(numbers: Array, weight: Array) -> float:
     return middle if math.isfinite(middle) else float(low / 2 + high / 2)
 
 
+def column_sums(encoded: Array, columns: Sequence[Column], axis: int = 0) -> Array:
+    """Add up what belongs to the concepts of each column; `axis` has one entry for each encoded column."""
+    values = np.moveaxis(np.asarray(encoded, dtype=np.float64), axis, 0)
+    total = np.zeros((len(columns), *values.shape[1:]))
+    np.add.at(total, np.repeat(np.arange(len(columns)), [len(column.concepts) for column in columns]), values)
+    return np.moveaxis(total, 0, axis)
+
+
 def unique_concepts(columns: Sequence[Column]) -> list[str]:
     """Return the names of all encoded columns; raise where two are the same."""
     names = [name for column in columns for name in column.concepts]

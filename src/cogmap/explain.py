@@ -150,6 +150,11 @@ class Explanation:
         return self.estimator._feature_names()
 
     @property
+    def values(self) -> NDArray[Any]:
+        """The rows as their reader knows them, shape (n, n_features)."""
+        return self.X
+
+    @property
     def predicted(self) -> NDArray[Any]:
         """The class of each row."""
         return self.estimator.classes_[self.scores.argmax(axis=1)]
@@ -242,7 +247,7 @@ class Explanation:
         names, found = self.feature_names, self._flips(chosen)
         columns = ["row", "feature", "from", "to", "class", "new_class", "scaled_change"]
         lines = [
-            (self.index[i], names[f.feature], self.X[i, f.feature], f.value, self.predicted[i], f.label, f.change)
+            (self.index[i], names[f.feature], self.values[i, f.feature], f.value, self.predicted[i], f.label, f.change)
             for i, f in zip(chosen, found, strict=True)
             if f is not None
         ]

@@ -59,7 +59,7 @@ def features_frame(explanation: "Explanation") -> Any:
             "row": np.tile(np.repeat(explanation.index, n_features), n_classes),
             "class": np.repeat(explanation.classes, n * n_features),
             "feature": np.tile(np.array(explanation.feature_names, dtype=object), n * n_classes),
-            "value": np.tile(explanation.X.ravel(), n_classes),
+            "value": np.tile(explanation.values.ravel(), n_classes),
             "attribution": explanation.attributions.transpose(2, 0, 1).ravel(),
         }
     )
@@ -69,7 +69,7 @@ def shap_explanation(explanation: "Explanation") -> Any:
     """See `Explanation.to_shap`."""
     shap = module("shap", "explain")
     values, base = explanation.attributions, explanation.baseline_scores
-    shared = {"data": explanation.X, "feature_names": explanation.feature_names}
+    shared = {"data": explanation.values, "feature_names": explanation.feature_names}
     if len(explanation.estimator.classes_) == 2 == len(explanation.classes):
         first, second = explanation._codes.argsort()
         return shap.Explanation(values[:, :, second] - values[:, :, first], base[:, second] - base[:, first], **shared)
@@ -91,7 +91,7 @@ def similar_cases(explanation: "Explanation", row: int, count: int) -> Any:
         metric = model.readout.metric
         states = model.readout.cases[chosen] @ np.linalg.inv(metric.map) + metric.mean
         features = _features_of(explanation, model.concepts.inverse(states), model.concepts.varies)
-        frames.append(pandas.DataFrame(features, columns=explanation.feature_names))
+        frames.append(pandas.DataFrame(features, columns=estimator._feature_names()))
         frames[-1].insert(0, "contribution", pull)
         frames[-1].insert(0, "resemblance", alike)
     if not frames:

@@ -4,6 +4,7 @@ Easy to get wrong: a score by itself means nothing, since adding the same to all
 are therefore given for the margin of the predicted class over the runner-up.
 """
 
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,7 +68,17 @@ def _named(explanation: "Explanation", row: int, values: Array, sign: int, count
     """Name the features with the largest positive values, with what they are and what they add."""
     order = [j for j in np.argsort(-values, kind="stable")[:count] if values[j] > 0]
     names = explanation.feature_names
-    return _listed([f"{names[j]} = {explanation.X[row, j]:.4g} ({sign * values[j]:+.3g})" for j in order])
+    own = explanation.values[row]
+    return _listed([f"{names[j]} = {_written(own[j])} ({sign * values[j]:+.3g})" for j in order])
+
+
+def _written(value: object) -> str:
+    """Return a value of a feature as text."""
+    if value is None:
+        return "missing"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        return str(value)
+    return f"{value:.4g}"
 
 
 def _listed(items: list[str]) -> str:
@@ -114,9 +125,9 @@ def _flip(explanation: "Explanation", row: int) -> str:
     flip = explanation._flips(np.array([row]))[0]
     if flip is None:
         return "No change of a single feature within the training range would change the class."
-    name, value = explanation.feature_names[flip.feature], explanation.X[row, flip.feature]
+    name, value = explanation.feature_names[flip.feature], explanation.values[row, flip.feature]
     label = np.asarray([flip.label]).tolist()[0]
     return (
-        f"The smallest change of one feature that changes the class is {name} from {value:.4g} to {flip.value:.4g}, "
-        f"which makes it {label}."
+        f"The smallest change of one feature that changes the class is {name} from {_written(value)} to "
+        f"{_written(flip.value)}, which makes it {label}."
     )

@@ -6,7 +6,7 @@ point with another class is then brought nearer by bisection.
 Easy to get wrong: a feature that counts cannot be 2.7. One with few different training values takes these only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class Flip:
     """A feature, its new value, the class that the row then has, and the size of the change where it is scaled."""
 
     feature: int
-    value: float
+    value: Any
     label: Any
     change: float
 
@@ -69,9 +69,11 @@ class Axis:
         return self.value(np.linspace(self.heights[0], self.heights[-1], GRID))
 
 
-def smallest_flips(estimator: NetworkClassifier, rows: Array) -> list[Flip | None]:
-    """Return the smallest flip of each row, or None where no single feature changes its class."""
-    axes = _axes(estimator)
+def smallest_flips(
+    estimator: NetworkClassifier, rows: Array, features: Collection[int] | None = None
+) -> list[Flip | None]:
+    """Return the smallest flip of each row, or None where no single feature (of these) changes its class."""
+    axes = [axis for axis in _axes(estimator) if features is None or axis.feature in features]
     size = max(1, BATCH // max(1, sum(len(axis.candidates) for axis in axes)))
     found: list[Flip | None] = []
     for start in range(0, len(rows) if axes else 0, size):

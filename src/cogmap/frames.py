@@ -37,6 +37,19 @@ def _from_polars(values: Any) -> Any:
     return values.to_numpy() if values.dtype.is_numeric() else values.to_list()
 
 
+def check_lists(frame: "pd.DataFrame", **lists: Sequence[str]) -> None:
+    """Check that each list names columns of a frame, and that no column is called categorical and numeric."""
+    for parameter, names in lists.items():
+        if isinstance(names, str):
+            raise ValueError(f"{parameter}={names!r} must be a list of columns: use [{names!r}].")
+        unknown = [name for name in names if name not in frame.columns]
+        if unknown:
+            raise ValueError(f"{parameter} names {listed(unknown)}, which X does not have.")
+    both = [name for name in lists["categorical"] if name in lists["numeric"]]
+    if both:
+        raise ValueError(f"categorical and numeric both name {listed(both)}: choose one.")
+
+
 def checked_labels(y: Any) -> Any:
     """Return class labels as an array; missing ones are named here, since text hides them from scikit-learn."""
     import pandas as pd

@@ -15,15 +15,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .columns import Column, describe, unique_concepts
+from .column_knowledge import by_concept
+from .columns import Column, column_sums, describe, unique_concepts
+from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.dynamics import Dynamics
 from .estimator import NetworkClassifier
-from .frames import as_frame, checked_labels, listed
+from .frames import as_frame, check_lists, checked_labels, listed
+from .knowledge import Knowledge
 from .tuning import LTCNClassifierCV
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .tabular_explanation import TabularExplanation
 
 
 class TabularClassifier(ClassifierMixin, BaseEstimator):
@@ -127,7 +132,9 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
             This estimator.
         """
         frame, named = as_frame(X)
-        self._check_parameters(frame)
+        check_lists(frame, categorical=self.categorical, numeric=self.numeric, drop=self.drop)
+        if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
+            raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
         weight = _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
         counted = weight > 0
         self.columns_ = tuple(self._describe(frame.loc[counted], weight[counted]))
@@ -138,6 +145,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         name = getattr(y, "name", None)
         self.target_name_ = None if name is None else str(name)
         network = LTCNClassifierCV() if self.classifier is None else clone(self.classifier)
+        if network.knowledge:
+            network.set_params(knowledge=by_concept(network.knowledge, self.columns_))
         self.classifier_ = network.fit(self._encoded(frame), checked_labels(y), sample_weight=sample_weight)
         self.classes_ = self.classifier_.classes_
         return self
@@ -184,30 +193,105 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         encoded = self.encode(X)
         return self.classifier_.diagnose(encoded)
 
-    def relevance(self) -> Array:
-        """Return the relevance of each column, the sum over its concepts; shape (n_features_in_,)."""
-        check_is_fitted(self)
-        return self.by_column(self.classifier_.relevance())
-
-    def by_column(self, encoded: ArrayLike, axis: int = 0) -> Array:
-        """Add up what belongs to the concepts of each column.
+    def relevance(
+        self, X: Any = None, *, kind: Literal["model", "data", "paper"] = "model", per_class: bool = False
+    ) -> Array:
+        """Return how relevant each column is for the decision as a whole, all its concepts together.
 
         Parameters
         ----------
-        encoded : array-like whose `axis` has one entry for each encoded column
-            Relevance, contributions or the like.
-        axis : int, default=0
-            That axis.
+        X : DataFrame or array-like of shape (n_samples, n_columns), default=None
+            Rows to take means over; by default up to 256 training rows that the model kept.
+        kind : {"model", "data", "paper"}, default="model"
+            As for `LTCNClassifier.relevance`. The contributions of a column's concepts are added before their size is
+            taken; the paper's relevance is the sum of theirs.
+        per_class : bool, default=False
+            Return one line for each class.
 
         Returns
         -------
-        array whose `axis` has one entry for each column of X
-            Sums; 0 for a column without concepts.
+        array of shape (n_features_in_,) or (n_classes, n_features_in_)
+            Relevance, at least 0; 0 for a column without concepts.
         """
-        values = np.moveaxis(np.asarray(encoded, dtype=np.float64), axis, 0)
-        total = np.zeros((len(self.columns_), *values.shape[1:]))
-        np.add.at(total, np.repeat(np.arange(len(self.columns_)), [len(c.concepts) for c in self.columns_]), values)
-        return np.moveaxis(total, 0, axis)
+        check_is_fitted(self)
+        if kind == "paper":
+            return column_sums(self.classifier_.relevance(kind=kind, per_class=per_class), self.columns_, axis=-1)
+        groups = {column.name: column.concepts for column in self.columns_ if column.needed}
+        rows = None if X is None else self.encode(X)
+        found = self.classifier_.grouped_relevance(rows, groups=groups, kind=kind, per_class=per_class)
+        total = np.zeros((*found.relevance.shape[:-1], len(self.columns_)))
+        total[..., [self._feature_names().index(name) for name in found.names]] = found.relevance
+        return total
+
+    def explain(self, X: Any, *, classes: ArrayLike | None = None, baseline: Any = None) -> "TabularExplanation":
+        """Explain the scores of rows: over concepts and iterations, and over columns.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            Rows.
+        classes : array-like of class labels, default=None
+            Classes whose scores are explained; all by default.
+        baseline : DataFrame of one row, default=None
+            The row with which rows are compared; by default the mean of the training rows' concepts.
+
+        Returns
+        -------
+        TabularExplanation
+            The explanation, with `to_frame`, `features_frame`, `to_text`, `flips` and more.
+        """
+        from .tabular_explanation import by_columns
+
+        check_is_fitted(self)
+        frame = self._matched(*as_frame(X))
+        encoded = self._encoded(frame)
+        start = None if baseline is None else self.encode(baseline)
+        return by_columns(self.classifier_.explain(encoded, classes=classes, baseline=start), self.columns_, frame)
+
+    def edit(self, knowledge: Knowledge, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Return a new model, fitted under the statements of this one and these, by names of columns or concepts.
+
+        A statement about "colour" holds for each of "colour = red", "colour = blue" and so on.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+            What to state beyond that under which this model was fitted; it must not contradict it.
+        X : DataFrame of shape (n_samples, n_columns)
+            Rows, most often those that this model was fitted to.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        TabularClassifier
+            The new model.
+        """
+        check_is_fitted(self)
+        stated = self.classifier_.knowledge_ + by_concept(knowledge, self.columns_)
+        edited = clone(self).set_params(classifier=clone(self.classifier_).set_params(knowledge=stated))
+        return edited.fit(X, y, sample_weight=sample_weight)
+
+    def compare(self, other: "TabularClassifier", X: Any, y: ArrayLike) -> Comparison:
+        """Say what changes from this model to another one, most often an edit of it.
+
+        Parameters
+        ----------
+        other : TabularClassifier
+            A model with the same columns and classes.
+        X : DataFrame of shape (n_samples, n_columns)
+            Rows to compare the predictions on.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+
+        Returns
+        -------
+        Comparison
+            Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
+        """
+        return compare(self, other, X, y)
 
     def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
         """Write the fitted model, columns included, to one file, which `cogmap.load` reads.
@@ -262,6 +346,12 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
                 declared = "category" if name in self.categorical else "number"
             yield describe(values, name, weight, declared=declared, max_categories=self.max_categories)
 
+    def _feature_names(self) -> list[str]:
+        return [column.name for column in self.columns_]
+
+    def _edges(self) -> dict[Edge, float]:
+        return self.classifier_._edges()
+
     def _encoded(self, frame: "pd.DataFrame") -> "pd.DataFrame":
         import pandas as pd
 
@@ -289,20 +379,6 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         given, known = {str(name) for name in names}, {column.name for column in self.columns_}
         absent = [column.name for column in self.columns_ if column.needed and column.name not in given]
         return absent, [str(name) for name in names if str(name) not in known]
-
-    def _check_parameters(self, frame: "pd.DataFrame") -> None:
-        for parameter in ("categorical", "numeric", "drop"):
-            names = getattr(self, parameter)
-            if isinstance(names, str):
-                raise ValueError(f"{parameter}={names!r} must be a list of columns: use [{names!r}].")
-            unknown = [name for name in names if name not in frame.columns]
-            if unknown:
-                raise ValueError(f"{parameter} names {listed(unknown)}, which X does not have.")
-        both = [name for name in self.categorical if name in self.numeric]
-        if both:
-            raise ValueError(f"categorical and numeric both name {listed(both)}: choose one.")
-        if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
-            raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

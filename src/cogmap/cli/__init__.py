@@ -4,6 +4,7 @@ Exit codes: 2 for a user's mistake (an option, a file, a column), 1 for a failur
 one must stay cheap, since ``cogmap --help`` imports all: the library itself is imported inside the functions.
 """
 
+import warnings
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from .evaluate import evaluate
 from .explain import explain
 from .export import export
 from .fit import fit
+from .output import say
 from .predict import predict
 
 
@@ -36,7 +38,9 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; turn the library's errors into messages and exit codes."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
+                return super().invoke(ctx)
         except ArithmeticError as error:
             raise Failure(str(error)) from error
         except (ImportError, OSError) as error:

@@ -41,12 +41,14 @@ def edit(
     X = columns_for(before, X)
     after = before.edit(Knowledge.load(knowledge), X, y)
     if output is not None:
-        after.save(output)
+        after.save(output, data=data)
         say(f"Corrected model written to {output}.")
     else:
         say("No model was written: use -o FILE to keep it.")
     comparison = before.compare(after, X, y)
     if as_json:
-        emit({"model": None if output is None else str(output), "changes": comparison.to_frame().to_dict("records")})
+        parts = {part: comparison.to_frame(part).reset_index() for part in ("scores", "rows", "relevance", "edges")}
+        changes = {part: frame.to_dict("records") for part, frame in parts.items()}
+        emit({"model": None if output is None else str(output), **changes})
     else:
         click.echo(str(comparison))

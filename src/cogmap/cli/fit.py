@@ -40,7 +40,7 @@ def fit(
     X, y = with_target(read_data(data, delimiter, header), target)
     classifier = unfitted(X, **network).fit(X, y)
     if model is not None:
-        classifier.save(model)
+        classifier.save(model, data=data)
         say(f"Model written to {model}.")
     summary = summarised(classifier, len(X))
     if as_json:
