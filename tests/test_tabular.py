@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cogmap import LTCNClassifier, LTCNClassifierCV, ModelFileError, TabularClassifier, load
+from cogmap import (
+    Knowledge,
+    LTCNClassifier,
+    LTCNClassifierCV,
+    ModelFileError,
+    TabularClassifier,
+    UnreliableRelevanceWarning,
+    load,
+)
 from cogmap.persistence.document import from_document, to_document
 from cogmap.persistence.kinds import DTYPES, Arrays
+from cogmap.tabular_explanation import warn_if_cancelling
 from tests.people import people
 
 
@@ -66,11 +76,30 @@ def test_everything_is_that_of_the_network_on_encoded_rows(table, fitted):
     assert list(fitted.classes_) == ["no", "yes"]
 
 
-def test_relevance_adds_up_to_the_columns(table, fitted):
-    by_concept = dict(zip(fitted.encode(table[0]).columns, fitted.classifier_.relevance(), strict=True))
-    for name, relevance in zip(fitted.feature_names_in_, fitted.relevance(), strict=True):
-        own = [r for c, r in by_concept.items() if c == name or c.startswith((f"{name} = ", f"{name} is "))]
-        assert relevance == pytest.approx(sum(own))
+def own_concepts(model, name):
+    return [
+        k
+        for k, c in enumerate(model.classifier_.feature_names_in_)
+        if c == name or c.startswith((f"{name} = ", f"{name} is "))
+    ]
+
+
+def test_the_papers_relevance_adds_up_to_the_columns(fitted):
+    by_concept = fitted.classifier_.relevance(kind="paper")
+    for name, relevance in zip(fitted.feature_names_in_, fitted.relevance(kind="paper"), strict=True):
+        assert relevance == pytest.approx(by_concept[own_concepts(fitted, name)].sum())
+
+
+@pytest.mark.parametrize("kind", ["model", "data"])
+def test_relevance_of_a_column_is_that_of_its_concepts_together(kind, table, fitted):
+    X, _ = table
+    groups = {name: fitted.classifier_.feature_names_in_[own_concepts(fitted, name)] for name in X}
+    for rows in (None, X[:50]):
+        encoded = None if rows is None else fitted.encode(rows)
+        expected = fitted.classifier_.grouped_relevance(encoded, groups=groups, kind=kind, per_class=True)
+        found = fitted.relevance(rows, kind=kind, per_class=True)
+        order = [expected.names.index(name) for name in X]
+        np.testing.assert_array_equal(found, expected.relevance[:, order])
     assert fitted.feature_importances_.sum() == pytest.approx(1)
 
 
@@ -165,6 +194,95 @@ def test_identifiers_in_a_fold_are_found_too():
     frame = people()
     with pytest.raises(ValueError, match="Column 'id' looks like an identifier"):
         TabularClassifier().fit(frame[::2].drop(columns="survived"), frame["survived"][::2])
+
+
+# Explanations, knowledge
+
+
+def test_attributions_of_columns_add_up_to_the_score(table, fitted):
+    X, _ = table
+    explanation, inner = fitted.explain(X[:20]), fitted.classifier_.explain(fitted.encode(X[:20]))
+    assert explanation.feature_names == list(X)
+    for k, name in enumerate(X):
+        own = inner.attributions[:, own_concepts(fitted, name)].sum(axis=1)
+        np.testing.assert_allclose(explanation.attributions[:, k], own)
+    total = explanation.baseline_scores + explanation.attributions.sum(axis=1)
+    np.testing.assert_allclose(total, explanation.scores, atol=1e-9)
+    pd.testing.assert_frame_equal(explanation.to_frame(), inner.to_frame())
+
+
+def test_explanations_show_raw_values(table, fitted):
+    X, _ = table
+    explanation = fitted.explain(X[5:9])
+    frame = explanation.features_frame()
+    shown = frame[(frame["row"] == 7) & (frame["class"] == "yes")].set_index("feature")["value"]
+    for name in X:
+        assert shown[name] == X[name][7] or (pd.isna(X[name][7]) and shown[name] is None)
+    text = explanation.to_text(2)
+    assert text.startswith("Row 7 is classified as ")
+    assert f"sex = {X['sex'][7]}" in text
+    assert " = female = " not in text
+
+
+def test_a_flip_changes_the_class_and_is_a_possible_row(table, fitted):
+    X, _ = table
+    flips = fitted.explain(X).flips()
+    assert len(flips) > 100
+    for flip in flips[::10].itertuples(index=False):
+        row, name, _, value, before, after, _ = flip
+        changed = X.loc[[row]].astype(object)
+        assert fitted.predict(changed)[0] == before
+        changed[name] = value
+        assert fitted.predict(changed)[0] == after != before
+    assert set(flips["feature"]) - {"age", "fare"}
+
+
+def test_where_no_single_value_changes_the_class_there_is_no_flip():
+    X = pd.DataFrame({"a": ["x", "y", "z", "x"] * 10, "b": ["u"] * 20 + ["v"] * 20})
+    y = ["p"] * 20 + ["q"] * 20
+    model = TabularClassifier(LTCNClassifier(alpha=1.0)).fit(X, y)
+    flips = model.explain(X).flips()
+    assert set(flips["feature"]) == {"b"}
+    assert (flips["to"] == np.where(flips["from"] == "u", "v", "u")).all()
+
+
+def test_contributions_that_cancel_are_warned_of():
+    with pytest.warns(UnreliableRelevanceWarning, match="up to 50 times the largest score"):
+        warn_if_cancelling(100.0, np.array([[2.0, -1.0]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_cancelling(19.0, np.array([[2.0, -1.0]]))
+
+
+def test_a_statement_about_a_column_holds_for_its_concepts(table):
+    X, y = table
+    knowledge = Knowledge().forbid("port", "fare").irrelevant("age").fix("sex", "class", 0.25)
+    model = TabularClassifier(LTCNClassifier(knowledge=knowledge)).fit(X, y)
+    by_hand = Knowledge().irrelevant("age").irrelevant("age is missing").fix("sex = female", "class", 0.25)
+    for category in ("C", "Q", "S"):
+        by_hand = by_hand.forbid(f"port = {category}", "fare")
+    network = LTCNClassifier(knowledge=by_hand).fit(model.encode(X), y)
+    np.testing.assert_array_equal(model.decision_function(X), network.decision_function(model.encode(X)))
+    assert model.relevance()[X.columns.get_loc("age")] == 0
+
+
+def test_edges_within_a_category_can_be_forbidden(table):
+    X, y = table
+    model = TabularClassifier(LTCNClassifier(knowledge=Knowledge().forbid("port", "port"))).fit(X, y)
+    own = own_concepts(model, "port")[:3]
+    assert (model.classifier_.inner_weights_[np.ix_(own, own)][~np.eye(3, dtype=bool)] == 0).all()
+
+
+def test_an_edit_is_the_model_that_knows_from_the_start(table, fitted):
+    X, y = table
+    knowledge = Knowledge().irrelevant("port")
+    edited = fitted.edit(knowledge, X, y)
+    start = TabularClassifier(LTCNClassifier(knowledge=knowledge)).fit(X, y)
+    np.testing.assert_array_equal(edited.decision_function(X), start.decision_function(X))
+    comparison = fitted.compare(edited, X, y)
+    assert comparison.relevance["port"].after == 0
+    assert comparison.accuracy.before == pytest.approx(fitted.score(X, y))
+    assert {edge.source for edge in comparison.edges if edge.after is None} >= {"port = S"}
 
 
 # Files and export

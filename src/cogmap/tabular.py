@@ -216,11 +216,15 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if kind == "paper":
             return column_sums(self.classifier_.relevance(kind=kind, per_class=per_class), self.columns_, axis=-1)
+        from .tabular_explanation import warn_if_cancelling
+
         groups = {column.name: column.concepts for column in self.columns_ if column.needed}
         rows = None if X is None else self.encode(X)
         found = self.classifier_.grouped_relevance(rows, groups=groups, kind=kind, per_class=per_class)
         total = np.zeros((*found.relevance.shape[:-1], len(self.columns_)))
         total[..., [self._feature_names().index(name) for name in found.names]] = found.relevance
+        kept = self.classifier_._decision(self.classifier_._raw(self.classifier_._summary.rows))
+        warn_if_cancelling(float(total.max()), kept)
         return total
 
     def explain(self, X: Any, *, classes: ArrayLike | None = None, baseline: Any = None) -> "TabularExplanation":

@@ -4,6 +4,7 @@ Easy to get wrong: concepts of one column change together. Setting "colour = red
 once, so a flip replaces the value of a whole column.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,13 @@ from .core.activation import Array
 from .core.contributions import Codes
 from .explain import Explanation
 from .flips import Flip, smallest_flips
+from .warnings import UnreliableRelevanceWarning
 
 if TYPE_CHECKING:
     import pandas as pd
+
+CANCELS = 10.0
+"""Contributions this many times the largest score are not to be read: they owe their size to each other."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,9 @@ class TabularExplanation(Explanation):
 
     def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array]:
         values, start = super()._attribute(rows, directions)
-        return column_sums(values, self.columns, axis=1), start
+        summed = column_sums(values, self.columns, axis=1)
+        warn_if_cancelling(float(np.abs(summed).max(initial=0.0)), self.scores)
+        return summed, start
 
     def _flips(self, rows: Codes) -> list[Flip | None]:
         return [
@@ -111,6 +118,18 @@ def by_columns(explanation: Explanation, columns: tuple[Column, ...], frame: "pd
     used = tuple(column for column in columns if column.needed)
     parts = {part.name: getattr(explanation, part.name) for part in fields(Explanation)}
     return TabularExplanation(**parts, columns=used, frame=frame[[column.name for column in used]])
+
+
+def warn_if_cancelling(largest: float, scores: Array) -> None:
+    """Warn where what columns add is far larger than any score, and so cancels."""
+    times = largest / max(float(np.abs(scores).max(initial=0.0)), np.finfo(np.float64).tiny)
+    if times > CANCELS:
+        warnings.warn(
+            f"What columns add is up to {times:.0f} times the largest score and cancels: between the values of a "
+            "category, where no row lies, the scores are rough. Use fewer iterations (max_iter), or a smaller phi.",
+            UnreliableRelevanceWarning,
+            stacklevel=3,
+        )
 
 
 def _smaller(number: Flip | None, category: Flip | None) -> Flip | None:

@@ -63,14 +63,16 @@ def _explain_model(classifier: Any, X: "pd.DataFrame | None", kind: str, picture
     """Show the relevance of each column, the largest first."""
     relevance, names = classifier.relevance(X, kind=kind), classifier._feature_names()
     shares = relevance / (relevance.sum() or 1.0)
-    order = (-relevance).argsort(kind="stable")
+    used = [column.needed for column in getattr(classifier, "columns_", ())] or [True] * len(names)
+    order = [j for j in (-relevance).argsort(kind="stable") if used[j]]
     lines = [[names[j], float(relevance[j]), float(shares[j])] for j in order]
     if picture is not None:
         import numpy as np
 
         from ..plots import RelevanceDisplay
 
-        _draw(lambda: RelevanceDisplay(relevance, np.array(names, dtype=object), kind=kind).plot(), picture)  # type: ignore[arg-type]
+        shown = np.array([names[j] for j in order], dtype=object)
+        _draw(lambda: RelevanceDisplay(relevance[order], shown, kind=kind).plot(), picture)  # type: ignore[arg-type]
     if as_json:
         emit({"kind": kind, "columns": [{"name": n, "relevance": r, "share": s} for n, r, s in lines]})
     else:
