@@ -203,8 +203,9 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         X : DataFrame or array-like of shape (n_samples, n_columns), default=None
             Rows to take means over; by default up to 256 training rows that the model kept.
         kind : {"model", "data", "paper"}, default="model"
-            As for `LTCNClassifier.relevance`. The contributions of a column's concepts are added before their size is
-            taken; the paper's relevance is the sum of theirs.
+            ``"model"``: how far the decision moves with the column, the mean size of what it adds to the class margins
+            (Shapley values). ``"data"``: the spread of the margins that goes with it. ``"paper"``: Ω, summed over its
+            concepts.
         per_class : bool, default=False
             Return one line for each class.
 
@@ -216,15 +217,17 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if kind == "paper":
             return column_sums(self.classifier_.relevance(kind=kind, per_class=per_class), self.columns_, axis=-1)
-        from .tabular_explanation import warn_if_cancelling
-
-        groups = {column.name: column.concepts for column in self.columns_ if column.needed}
+        used = [column for column in self.columns_ if column.needed]
         rows = None if X is None else self.encode(X)
-        found = self.classifier_.grouped_relevance(rows, groups=groups, kind=kind, per_class=per_class)
-        total = np.zeros((*found.relevance.shape[:-1], len(self.columns_)))
-        total[..., [self._feature_names().index(name) for name in found.names]] = found.relevance
-        kept = self.classifier_._decision(self.classifier_._raw(self.classifier_._summary.rows))
-        warn_if_cancelling(float(total.max()), kept)
+        if kind == "model":
+            from .tabular_explanation import column_relevance
+
+            found = column_relevance(self.classifier_, used, None if rows is None else rows.to_numpy(), per_class)
+        else:
+            groups = {column.name: column.concepts for column in used}
+            found = self.classifier_.grouped_relevance(rows, groups=groups, kind=kind, per_class=per_class).relevance
+        total = np.zeros((*found.shape[:-1], len(self.columns_)))
+        total[..., [column.needed for column in self.columns_]] = found
         return total
 
     def explain(self, X: Any, *, classes: ArrayLike | None = None, baseline: Any = None) -> "TabularExplanation":
@@ -237,7 +240,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         classes : array-like of class labels, default=None
             Classes whose scores are explained; all by default.
         baseline : DataFrame of one row, default=None
-            The row with which rows are compared; by default the mean of the training rows' concepts.
+            The row with which rows are compared; by default training rows that the model kept.
 
         Returns
         -------
@@ -250,7 +253,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         frame = self._matched(*as_frame(X))
         encoded = self._encoded(frame)
         start = None if baseline is None else self.encode(baseline)
-        return by_columns(self.classifier_.explain(encoded, classes=classes, baseline=start), self.columns_, frame)
+        found = self.classifier_.explain(encoded, classes=classes, baseline=start)
+        return by_columns(found, self.columns_, frame, None if start is None else start.to_numpy())
 
     def edit(self, knowledge: Knowledge, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return a new model, fitted under the statements of this one and these, by names of columns or concepts.

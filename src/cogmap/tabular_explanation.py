@@ -4,26 +4,30 @@ Easy to get wrong: concepts of one column change together. Setting "colour = red
 once, so a flip replaces the value of a whole column.
 """
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import OTHER, Column, column_sums
+from .columns import OTHER, Column
 from .core.activation import Array
 from .core.contributions import Codes
+from .core.relevance import margins, over_classes, row_means
+from .estimator import NetworkClassifier
 from .explain import Explanation
 from .flips import Flip, smallest_flips
-from .warnings import UnreliableRelevanceWarning
+from .shapley import shapley_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CANCELS = 10.0
-"""Contributions this many times the largest score are not to be read: they owe their size to each other."""
+BACKGROUND = 64
+"""Training rows with which a row is compared."""
+
+RELEVANCE_ROWS, RELEVANCE_BACKGROUND = 128, 16
+"""Training rows over which relevance is the mean, and rows with which each is compared."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,13 @@ class TabularExplanation(Explanation):
         The columns that have concepts.
     frame : DataFrame of shape (n, n_columns)
         Their values in the rows, as they were given.
+    background : array of shape (n_background, n_encoded)
+        Encoded rows with which the rows are compared in the attribution to columns: Shapley values (`shapley`).
     """
 
     columns: tuple[Column, ...] = field(repr=False)
     frame: "pd.DataFrame" = field(repr=False)
+    background: Array = field(repr=False)
 
     @property
     def feature_names(self) -> list[str]:
@@ -54,10 +61,10 @@ class TabularExplanation(Explanation):
         return table
 
     def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array]:
-        values, start = super()._attribute(rows, directions)
-        summed = column_sums(values, self.columns, axis=1)
-        warn_if_cancelling(float(np.abs(summed).max(initial=0.0)), self.scores)
-        return summed, start
+        values, start = shapley_values(
+            lambda X: scores_of(self.estimator, X), self.X[rows], self.background, column_groups(self.columns)
+        )
+        return values @ directions, np.broadcast_to(start @ directions, (len(rows), directions.shape[1]))
 
     def _flips(self, rows: Codes) -> list[Flip | None]:
         return [
@@ -80,7 +87,7 @@ class TabularExplanation(Explanation):
         tried = list(self._replaced(row))
         if not tried:
             return None
-        scores = self.estimator._decision(self.estimator._raw(np.array([encoded for *_, encoded in tried])))
+        scores = scores_of(self.estimator, np.array([encoded for *_, encoded in tried]))
         codes = scores.argmax(axis=1)
         own = self.scores[row].argmax()
         # Of several changes of the same size, the one after which the class is clearest.
@@ -113,23 +120,48 @@ class TabularExplanation(Explanation):
             start += len(column.concepts)
 
 
-def by_columns(explanation: Explanation, columns: tuple[Column, ...], frame: "pd.DataFrame") -> TabularExplanation:
-    """Turn the explanation of encoded rows into one of the raw rows in `frame`."""
+def by_columns(
+    explanation: Explanation, columns: tuple[Column, ...], frame: "pd.DataFrame", baseline: Array | None
+) -> TabularExplanation:
+    """Turn the explanation of encoded rows into one of the raw rows in `frame`, compared with an encoded `baseline`."""
     used = tuple(column for column in columns if column.needed)
     parts = {part.name: getattr(explanation, part.name) for part in fields(Explanation)}
-    return TabularExplanation(**parts, columns=used, frame=frame[[column.name for column in used]])
+    background = kept_rows(explanation.estimator, BACKGROUND)[0] if baseline is None else baseline.repeat(BACKGROUND, 0)
+    return TabularExplanation(
+        **parts, columns=used, frame=frame[[column.name for column in used]], background=background
+    )
 
 
-def warn_if_cancelling(largest: float, scores: Array) -> None:
-    """Warn where what columns add is far larger than any score, and so cancels."""
-    times = largest / max(float(np.abs(scores).max(initial=0.0)), np.finfo(np.float64).tiny)
-    if times > CANCELS:
-        warnings.warn(
-            f"What columns add is up to {times:.0f} times the largest score and cancels: between the values of a "
-            "category, where no row lies, the scores are rough. Use fewer iterations (max_iter), or a smaller phi.",
-            UnreliableRelevanceWarning,
-            stacklevel=3,
-        )
+def column_groups(columns: Sequence[Column]) -> list[NDArray[np.intp]]:
+    """Return the places of each column's concepts among all."""
+    ends = np.cumsum([len(column.concepts) for column in columns])
+    return [np.arange(end - len(column.concepts), end) for column, end in zip(columns, ends, strict=True)]
+
+
+def kept_rows(estimator: NetworkClassifier, count: int) -> tuple[Array, Array]:
+    """Return at most `count` of the training rows that a model kept, spread over all of them, and their weights."""
+    rows, weight = estimator._summary.rows, estimator._summary.weight
+    chosen = np.unique(np.linspace(0, len(rows) - 1, min(count, len(rows))).round().astype(np.intp))
+    return rows[chosen], weight[chosen]
+
+
+def scores_of(estimator: NetworkClassifier, rows: Array) -> Array:
+    """Return the scores of encoded rows, shape (n, n_classes)."""
+    return estimator._decision(estimator._raw(rows))
+
+
+def column_relevance(
+    estimator: NetworkClassifier, columns: Sequence[Column], rows: Array | None, per_class: bool
+) -> Array:
+    """Return the mean size of what each column adds to the class margins, shape (G,) or (N, G)."""
+    kept, weight = kept_rows(estimator, RELEVANCE_ROWS)
+    if rows is not None:
+        kept, weight = rows, np.ones(len(rows))
+    background, _ = kept_rows(estimator, RELEVANCE_BACKGROUND)
+    values, _ = shapley_values(lambda X: scores_of(estimator, X), kept, background, column_groups(columns))
+    sizes = np.abs(values @ margins(len(estimator.classes_)))
+    found = row_means(sizes, weight[None])[0].T
+    return found if per_class else over_classes(found, estimator._summary.shares)
 
 
 def _smaller(number: Flip | None, category: Flip | None) -> Flip | None:

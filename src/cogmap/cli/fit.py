@@ -47,7 +47,11 @@ def fit(
         emit({"data": str(data), "model": None if model is None else str(model), **summary})
         return
     click.echo(f"{data}: {len(X)} rows; {len(classifier.classes_)} classes of {target!r}\n")
-    rows = [[c["name"], c["kind"], c["concepts"], c["relevance"], c["note"]] for c in summary["columns"]]
+    rows = [
+        [c["name"], c["kind"], c["concepts"], c["relevance"], c["note"]]
+        for c in summary["columns"]
+        if c["kind"] != "dropped"
+    ]
     click.echo(table_text(["column", "kind", "concepts", "relevance", ""], rows))
     click.echo(f"\nnetwork: {summary['concepts']} concepts, {summary['iterations']} iterations")
     if model is None:
