@@ -1,6 +1,7 @@
 """Explanations add up, agree with what they describe, and say so in frames, words and shap's object."""
 
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,7 @@ def explained(request, wine):
 
 
 def assert_adds_up(model, X, explanation):
-    """The two tolerances of the promise, against the score as it decides."""
+    """Check the two tolerances of the promise, against the score as it decides."""
     scores = model.decision_function(X)
     if len(model.classes_) == 2:
         np.testing.assert_array_equal(explanation.scores[:, 1] - explanation.scores[:, 0], scores)
@@ -115,11 +116,22 @@ def test_explanations_of_the_papers_data_add_up(paper_data, name, activation):
     assert name != "plant-margin" or len(model.classes_) == 100
 
 
-def test_a_stack_with_cases_of_the_papers_data_adds_up(paper_data):
+@pytest.mark.parametrize("estimator", [LTCNClassifierCV(), LTCNClassifier(cases=True)])
+def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
     X, y = paper_data("vehicle")
-    model = LTCNClassifierCV(max_iter=20).fit(X[::3], y[::3])
-    assert_adds_up(model, X[1:300:3], model.explain(X[1:300:3]))
-    assert np.abs(model.explain(X[:5]).cases).max() > 0
+    model = clone(estimator).fit(X[::3], y[::3])
+    assert_adds_up(model, X[:100], model.explain(X[:100]))
+
+
+def test_members_that_share_a_network_share_its_concepts(wine):
+    X, y = wine
+    model = LTCNClassifierCV(inner="slopes").fit(X[::2], y[::2])
+    assert len(model._members) == 2
+    assert len(model._networks) == 1
+    explanation = model.explain(X[1::2])
+    assert np.abs(explanation.cases).max() > 0
+    assert explanation.contributions("barolo").shape == (89, model.n_iter_ + 1, 13)
+    assert_adds_up(model, X[1::2], explanation)
 
 
 def test_only_the_classes_asked_for_are_attributed(wine):
@@ -198,8 +210,10 @@ def test_features_with_few_values_take_these_only(rng):
 
 
 def test_a_class_that_no_single_feature_changes_has_no_flip():
-    X = np.repeat(np.array([[0.0, 0, 0], [1, 1, 1]]), 20, axis=0)
-    model = LTCNClassifier(max_iter=0, decision="argmax").fit(X, np.repeat([0, 1], 20))
+    """The majority of three: a unanimous row needs two changes."""
+    X = np.repeat(np.array(list(product([0.0, 1.0], repeat=3))), 10, axis=0)
+    model = LTCNClassifier(max_iter=0, decision="argmax").fit(X, X.sum(axis=1) > 1.5)
+    assert len(model.explain(X[10:11]).flips()) == 1
     explanation = model.explain(X[:1])
     assert len(explanation.flips()) == 0
     assert "No change of a single feature" in explanation.to_text(0)
@@ -228,12 +242,16 @@ def test_the_text_tells_the_facts(explained, wine):
 
 def test_the_text_says_when_it_was_decided(explained):
     _, explanation = explained
-    first, second = explanation.predicted[0], explanation.runner_up[0]
-    steps = explanation.contributions(first, second)[0].sum(axis=1)
-    assert (
-        f"the features add {steps[0]:+.3g} to the margin, the reasoning {steps[1:].sum():+.3g}"
-        in explanation.to_text(0)
-    )
+    for row in range(4):
+        first, second = explanation.predicted[row], explanation.runner_up[row]
+        text = explanation.to_text(row)
+        steps = explanation.contributions(first, second)[row].sum(axis=1)
+        assert f"the features add {steps[0]:+.3g}, the reasoning {steps[1:].sum():+.3g}" in text
+        ordered = np.sort(explanation.scores[row])
+        margins = ordered[-1] - ordered[-2] - np.cumsum(steps[::-1])[::-1]  # before each iteration
+        decided = max((t for t in range(1, len(steps)) if margins[t] <= 0), default=0)
+        assert ("before any iteration" in text) == (decided == 0)
+        assert (f"from iteration {decided} of" in text) == (decided > 0)
 
 
 def test_similar_cases_are_training_rows(wine):

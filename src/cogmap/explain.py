@@ -47,7 +47,8 @@ def explain(
 def _class_codes(estimator: NetworkClassifier, classes: ArrayLike | None) -> Codes:
     if classes is None:
         return np.arange(len(estimator.classes_))
-    return np.array([class_code(estimator, label) for label in np.atleast_1d(np.asarray(classes))], dtype=np.intp)
+    labels = np.atleast_1d(np.asarray(classes)).tolist()
+    return np.array([class_code(estimator, label) for label in labels], dtype=np.intp)
 
 
 def class_code(estimator: NetworkClassifier, label: Any) -> int:
