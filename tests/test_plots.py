@@ -50,7 +50,8 @@ def test_map_of_a_network_without_edges():
 def test_trajectory_shows_the_class_means_of_the_states(fitted):
     model, X, y = fitted
     display = TrajectoryDisplay.from_estimator(model, X, y, n_concepts=2)
-    concept = int(np.argmax(model.relevance()))
+    relevance = np.abs(model.inner_weights_).sum(axis=1) + np.abs(model.outer_weights_).sum(axis=(0, 2))
+    concept = int(np.argmax(relevance))
     drawn = display.axes_[0].lines[1].get_ydata()
     np.testing.assert_allclose(drawn, model.trajectory(X[y == 1])[:, :, concept].mean(axis=0))
 

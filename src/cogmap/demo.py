@@ -24,7 +24,7 @@ def run(output: Path) -> Iterator[str]:
     yield f"accuracy {accuracy_score(y, predicted):.3f}   kappa {cohen_kappa_score(y, predicted):.3f}"
     model.fit(X, y)
     yield ""
-    yield "most relevant features (share of the paper's relevance)"
+    yield "most relevant features (share of the relevance)"
     importances = model.feature_importances_
     for i in np.argsort(-importances)[:5]:
         yield f"  {X.columns[i]:<30} {importances[i]:.3f}"

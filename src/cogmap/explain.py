@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .core.activation import Array
-from .core.attribution import ROUNDED, added_up, attribute_members
+from .core.attribution import ROUNDED, Accuracy, added_up, attribute_members
 from .core.contributions import Codes, Split, decoded_splits
 from .core.dynamics import Dynamics
 from .core.relevance import feature_sums
@@ -47,7 +47,8 @@ def explain(
 def _class_codes(estimator: NetworkClassifier, classes: ArrayLike | None) -> Codes:
     if classes is None:
         return np.arange(len(estimator.classes_))
-    return np.array([class_code(estimator, label) for label in np.atleast_1d(np.asarray(classes))], dtype=np.intp)
+    labels = np.atleast_1d(np.asarray(classes)).tolist()
+    return np.array([class_code(estimator, label) for label in labels], dtype=np.intp)
 
 
 def class_code(estimator: NetworkClassifier, label: Any) -> int:
@@ -115,6 +116,9 @@ class Explanation:
         What each feature adds to the score of the baseline.
     baseline_scores : array of shape (n, n_explained)
         Scores of the baseline, with the gate of each row.
+    rounding : float
+        The largest part of a score, as a share of the largest score, that was missing in the sum of the attributions.
+        Up to 1e-6 is rounding of the score and was shared out in proportion to their sizes.
     trajectory : array of shape (n, n_iter_ + 1, n_concepts)
         States of the rows.
     dynamics : Dynamics
@@ -202,7 +206,7 @@ class Explanation:
         return np.sum([part.terms(direction, shape) for part in self.splits], axis=0)
 
     @cached_property
-    def _attributed(self) -> tuple[Array, Array]:
+    def _attributed(self) -> tuple[Array, Array, float]:
         return self._attribute(np.arange(len(self)), np.eye(len(self.estimator.classes_))[:, self._codes])
 
     @property
@@ -214,6 +218,11 @@ class Explanation:
     def baseline_scores(self) -> Array:
         """Scores of the baseline."""
         return self._attributed[1]
+
+    @property
+    def rounding(self) -> float:
+        """What was missing in the sum of the attributions."""
+        return self._attributed[2]
 
     @cached_property
     def trajectory(self) -> Array:
@@ -336,11 +345,11 @@ class Explanation:
         found = unit[class_code(self.estimator, label)]
         return found if against is None else found - unit[class_code(self.estimator, against)]
 
-    def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array]:
-        """Attribute scores · `directions`, (n_classes, K), of some rows to features; return the baseline's scores too."""
+    def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array, float]:
+        """Attribute scores · `directions`, (n_classes, K), of some rows; see `attributions` and what follows it."""
         members, decision = self.estimator._members, self.estimator._decision
         largest = float(np.abs(self.scores).max(initial=0.0))
-        found = attribute_members(members, decision, self.X[rows], directions, self.baselines, largest)
+        found = attribute_members(members, decision, self.X[rows], directions, self.baselines, Accuracy(largest))
         n_features = self.X.shape[1]
         values = np.zeros((len(rows), n_features, directions.shape[1]))
         start = np.sum([part.base for part in self.splits], axis=0) @ directions
@@ -348,15 +357,21 @@ class Explanation:
             values += feature_sums(part.values, model.concepts.feature, n_features)
             start = start + part.baseline
         difference = self.scores[rows] @ directions - start
-        missing = float(np.abs(difference - values.sum(axis=1)).max(initial=0.0))
-        if missing > ROUNDED * largest:
+        missing = float(np.abs(difference - values.sum(axis=1)).max(initial=0.0)) / (largest or 1.0)
+        if missing > ROUNDED:
             warnings.warn(
-                f"Attributions leave {missing / largest:.1e} of the largest score to rounding or to a rough path: the "
-                f"condition number is {self.estimator.condition_:.1e}. Use alpha='loo', or fewer iterations.",
+                f"Attributions to features do not add up: {missing:.1e} of the largest score is missing. Either the "
+                f"reasoning is irregular (inner weights of norm {self._inner_norm:.1f}), or rounding decides the score "
+                f"(condition number {self.estimator.condition_:.1e}). Use inner='slopes' or 'stable-regression', "
+                "alpha='loo', or fewer iterations.",
                 UnreliableRelevanceWarning,
                 stacklevel=4,
             )
-        return added_up(values, difference), np.broadcast_to(start, difference.shape)
+        return added_up(values, difference, ROUNDED * largest), np.broadcast_to(start, difference.shape), missing
+
+    @property
+    def _inner_norm(self) -> float:
+        return float(np.linalg.norm(self.estimator.inner_weights_, 2))
 
     def _flips(self, rows: Codes) -> list[Flip | None]:
         return smallest_flips(self.estimator, self.X[rows])

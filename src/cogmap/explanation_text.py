@@ -90,16 +90,19 @@ def _timing(explanation: "Explanation", row: int) -> str:
     first, second = _labels(explanation, row)
     direction = explanation._direction(first, second)
     steps = explanation.contributions(first, second)[row].sum(axis=1)
-    start = sum(float((part.base + part.cases[row]) @ direction) for part in explanation.splits)
-    behind = np.flatnonzero(start + np.cumsum(steps) <= 0)
-    decided = int(behind[-1]) + 1 if len(behind) else 0
+    base = sum(float(part.base @ direction) for part in explanation.splits)
     remembered = sum(float(part.cases[row] @ direction) for part in explanation.splits)
-    cases = f"; remembered training rows add {remembered:+.3g}" if remembered else ""
+    behind = np.flatnonzero(base + remembered + np.cumsum(steps) <= 0)
+    decided = int(behind[-1]) + 1 if len(behind) else 0
+    cases = f", remembered training rows {remembered:+.3g}" if remembered else ""
     if decided == 0:
         when = "It is decided by the features themselves, before any iteration"
     else:
         when = f"It is decided from iteration {decided} of {len(steps) - 1} on"
-    return f"{when}: the features add {steps[0]:+.3g} to the margin, the reasoning {steps[1:].sum():+.3g}{cases}."
+    return (
+        f"{when}: every row begins with {base:+.3g}, the features add {steps[0]:+.3g}, "
+        f"the reasoning {steps[1:].sum():+.3g}{cases}."
+    )
 
 
 def _gate(explanation: "Explanation", row: int) -> str:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .core.activation import Array
-from .core.attribution import attribute_members
+from .core.attribution import Accuracy, Attributed, attribute_members
 from .core.decorrelation import decorrelated
 from .core.readout import UNTRUSTWORTHY_CONDITION, StateReadout
 from .core.relevance import (
@@ -39,8 +39,11 @@ from .warnings import IllConditionedWarning, UnreliableRelevanceWarning
 
 Groups = Sequence[NDArray[np.intp]]
 
-PRECISE = 1e4
-"""A mean over rows needs attributions that add up to 1e-4 of the largest score, not to 1e-8."""
+SHARE, MOST_NODES = 1e-4, 32
+"""A mean over rows needs less accuracy than a row."""
+
+IRREGULAR = 0.1
+"""Part of the score, in the mean over the rows, beyond which what is missing in attributions matters."""
 
 ELEMENTS = 2**22
 """Most contributions held at a time."""
@@ -197,14 +200,28 @@ def _contributions(estimator: NetworkClassifier, rows: Array) -> Iterator[Array]
     baselines = [model.moments.mean for model, _ in members]
     for start in range(0, len(rows), size):
         block = rows[start : start + size]
-        largest = PRECISE * float(np.abs(estimator._decision(estimator._raw(block))).max())
-        found = attribute_members(members, estimator._decision, block, directions, baselines, largest)
+        largest = float(np.abs(estimator._decision(estimator._raw(block))).max())
+        accuracy = Accuracy(largest, SHARE, MOST_NODES)
+        found = attribute_members(members, estimator._decision, block, directions, baselines, accuracy)
+        _warn_if_irregular(found)
         yield sum(
             (
                 feature_sums(decorrelated(model.moments, part.delta, part.gradient), model.concepts.feature, n_features)
                 for (model, _), part in zip(members, found, strict=True)
             ),
             start=np.zeros((len(block), n_features, len(directions))),
+        )
+
+
+def _warn_if_irregular(found: list[Attributed]) -> None:
+    missing = sum(float(np.abs(part.missing).mean()) for part in found)
+    whole = sum(float(np.abs(part.values.sum(axis=1) + part.missing).mean()) for part in found)
+    if missing > IRREGULAR * whole:
+        warnings.warn(
+            f"Contributions do not add up: {missing / whole:.0%} of the scores is missing, because the reasoning is "
+            "irregular. Use inner='slopes' or 'stable-regression', or fewer iterations.",
+            UnreliableRelevanceWarning,
+            stacklevel=2,
         )
 
 

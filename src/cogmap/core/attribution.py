@@ -12,7 +12,7 @@ features are not the space for it: terms and clipping have kinks there, the conc
 """
 
 from collections.abc import Callable, Sequence
-from functools import singledispatch
+from functools import cache, singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -29,11 +29,8 @@ from .reasoning import Network
 from .ridge import IncrementReadout
 from .shrinkage import ShrunkReadout
 
-NODES = (8, 16, 32, 64, 128)
-"""Nodes of the quadrature, until the attributions add up; with sigmoid, 8 nearly always do."""
-
-ADDS_UP = 1e-8
-"""Share of the largest score to which attributions must add up."""
+NODES = 8
+"""Nodes of the quadrature to begin with; they do, unless inner weights are large."""
 
 ROUNDED = 1e-6
 """Share of the largest score within which the score itself is reproducible (`UNTRUSTWORTHY_CONDITION`)."""
@@ -43,6 +40,14 @@ GAIN = 4.0
 
 ELEMENTS = 2**17
 """Numbers in one array of a block: about what a core's cache holds."""
+
+
+class Accuracy(NamedTuple):
+    """Attributions are to add up to `share` of the `largest` score; nodes are doubled up to `most`."""
+
+    largest: float
+    share: float = 1e-8
+    most: int = 512
 
 
 class Attributed(NamedTuple):
@@ -71,13 +76,14 @@ class Attributed(NamedTuple):
         return self.gradient * self.delta[:, :, None]
 
 
-def added_up(values: Array, difference: Array) -> Array:
-    """Return attributions, shape (n, M, K), that add up to `difference`, shape (n, K).
+def added_up(values: Array, difference: Array, most: float) -> Array:
+    """Return attributions, shape (n, M, K), that add up to `difference`, shape (n, K), where up to `most` is missing.
 
-    What is missing is rounding of the score itself, which an exact attribution does not have. It is shared out in
+    That little is rounding of the score itself, which an exact attribution does not have. It is shared out in
     proportion to the sizes of the attributions.
     """
     missing, size = difference - values.sum(axis=1), np.abs(values)
+    missing = np.where(np.abs(missing) <= most, missing, 0.0)
     total = size.sum(axis=1)
     rate = np.divide(missing, total, out=np.zeros_like(total), where=total > 0)
     shared_out: Array = values + size * rate[:, None]
@@ -93,7 +99,7 @@ class Smooth(NamedTuple):
 
 
 def attribute(
-    readout: Readout, network: Network, initial: Array, baseline: Array, decode: Array, largest: float
+    readout: Readout, network: Network, initial: Array, baseline: Array, decode: Array, accuracy: Accuracy
 ) -> Attributed:
     """Attribute raw scores · `decode` of rows to the concepts, constants left out.
 
@@ -109,25 +115,25 @@ def attribute(
         Initial state of the baseline.
     decode : array of shape (N, K)
         K linear functions of the raw scores.
-    largest : float
-        The size of the largest score, to which `ADDS_UP` is relative.
+    accuracy : Accuracy
+        How far attributions are to add up.
     """
     known = split(readout, network, initial)
-    return _attribute(readout, network, initial, baseline, decode, largest, known)
+    return _attribute(readout, network, initial, baseline, decode, accuracy, known)
 
 
 def _attribute(
-    readout: Readout, network: Network, initial: Array, baseline: Array, decode: Array, largest: float, known: Split
+    readout: Readout, network: Network, initial: Array, baseline: Array, decode: Array, accuracy: Accuracy, known: Split
 ) -> Attributed:
     if isinstance(readout, CaseReadout):
-        inner = _attribute(readout.trajectory, network, initial, baseline, decode, largest, known)
+        inner = _attribute(readout.trajectory, network, initial, baseline, decode, accuracy, known)
         gradient, start = cases_gradient(readout, initial, baseline, decode)
         missing = known.cases @ decode - start - np.einsum("nm,nmk->nk", inner.delta, gradient)
         return Attributed(inner.gradient + gradient, inner.delta, inner.baseline + start, inner.missing + missing)
     smooth = smooth_score(readout, network, baseline, decode, known)
     start = smooth.at_baseline[smooth.level]
     difference = known.values @ (known.coefficients @ decode) - start
-    gradient, missing = _integrate(smooth, initial - baseline, baseline, difference, largest)
+    gradient, missing = _integrate(smooth, initial - baseline, baseline, difference, accuracy)
     return Attributed(gradient, initial - baseline, start, missing)
 
 
@@ -137,7 +143,7 @@ def attribute_members(
     X: Array,
     directions: Array,
     baselines: Sequence[Array],
-    largest: float,
+    accuracy: Accuracy,
 ) -> list[Attributed]:
     """Attribute decoded scores · `directions`, shape (N, K), of rows X to the concepts of each member."""
     return [
@@ -147,7 +153,7 @@ def attribute_members(
             model.concepts(X),
             baseline,
             decoding(model, weight, decision) @ directions,
-            largest,
+            accuracy,
         )
         for (model, weight), baseline in zip(members, baselines, strict=True)
     ]
@@ -198,28 +204,37 @@ def _gradient(network: Network, reference: Array, K: Array) -> Callable[[Array, 
     return gradient
 
 
-def _integrate(smooth: Smooth, delta: Array, baseline: Array, difference: Array, largest: float) -> tuple[Array, Array]:
+def _integrate(
+    smooth: Smooth, delta: Array, baseline: Array, difference: Array, accuracy: Accuracy
+) -> tuple[Array, Array]:
     """Take more and more nodes for the rows whose attributions do not add up to `difference` yet."""
     gradient = np.zeros((*delta.shape, difference.shape[1]))
-    missing = difference.copy()
-    rows = np.arange(len(delta))
-    for n_nodes in NODES:
+    if delta.shape[1] == 0:
+        return gradient, difference
+    missing = np.full_like(difference, np.inf)
+    rows, n_nodes = np.arange(len(delta)), NODES
+    while len(rows) and n_nodes <= accuracy.most:
         found = _mean_gradient(smooth, delta[rows], baseline, smooth.level[rows], n_nodes)
         left = difference[rows] - np.einsum("nm,nmk->nk", delta[rows], found)
         before, after = np.abs(missing[rows]).max(axis=1), np.abs(left).max(axis=1)
         better = after <= before
         gradient[rows[better]], missing[rows[better]] = found[better], left[better]
-        rounding = (after <= ROUNDED * largest) & (GAIN * after > before) & (n_nodes > NODES[0])
-        rows = rows[(after > ADDS_UP * largest) & ~rounding]
-        if len(rows) == 0:
-            break
+        rounding = (after <= ROUNDED * accuracy.largest) & (GAIN * after > before)
+        rows = rows[(after > accuracy.share * accuracy.largest) & ~rounding]
+        n_nodes *= 2
     return gradient, missing
+
+
+@cache
+def _nodes(n_nodes: int) -> tuple[Array, Array]:
+    """Return positions in [0, 1] and weights of the Gauss–Legendre quadrature."""
+    position, weight = np.polynomial.legendre.leggauss(n_nodes)
+    return (position + 1) / 2, weight / 2
 
 
 def _mean_gradient(smooth: Smooth, delta: Array, baseline: Array, level: Codes, n_nodes: int) -> Array:
     """Return the mean gradient from `baseline` to `baseline` + `delta`, shape (n, M, K), block by block."""
-    position, weight = np.polynomial.legendre.leggauss(n_nodes)
-    position, weight = (position + 1) / 2, weight / 2
+    position, weight = _nodes(n_nodes)
     n, n_concepts = delta.shape
     n_outputs = smooth.at_baseline.shape[1]
     size = max(1, ELEMENTS // max(n_nodes * n_concepts * n_outputs, 1))

@@ -13,7 +13,7 @@ Easy to get wrong: coefficients of increments are as large as `AMPLIFICATION`, s
 digits too. (tanh d − d)′ is −u² and not (1 − u²) − 1; and since e = h − r, both have the derivative 1 − h².
 """
 
-from itertools import count, islice
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +49,8 @@ def increments_gradient(network: Network, initial: Array, reference: Array, coef
     level : int array of shape (n,)
         The level of each row.
     """
-    gain, share, slope = network.phi * network.activation.scale, 1 - network.phi, network.activation.slope
+    gain, share = network.phi * network.activation.scale, 1 - network.phi
+    back = network.activation.slope * network.weights.T
     steps = _steps(network, initial, reference, coefficients.shape[1] - 1)
     gradient: Array = coefficients[level, 0]
     whole = gap = left = start = np.zeros_like(gradient)
@@ -63,11 +64,16 @@ def increments_gradient(network: Network, initial: Array, reference: Array, coef
         if t == 1:
             # Here d is g, and the whole first increment is φ (f(A⁰W + b) − A⁰).
             g += d + step.slope * gain * whole
-            gradient = gradient + start - network.phi * whole + slope * (g @ network.weights.T)
+            gradient = gradient + start - network.phi * whole + _through(g, back)
             break
         left = -step.after * q
-        gap, whole = slope * (g @ network.weights.T), slope * (d @ network.weights.T)
+        gap, whole = _through(g, back), _through(d, back)
     return gradient
+
+
+def _through(derivative: Array, matrix: Array) -> Array:
+    """Multiply the last axis by a matrix, all rows and classes in one product."""
+    return (derivative.reshape(-1, len(matrix)) @ matrix).reshape(derivative.shape)
 
 
 def _steps(network: Network, initial: Array, reference: Array, n_iter: int) -> list[Step]:
@@ -77,7 +83,7 @@ def _steps(network: Network, initial: Array, reference: Array, n_iter: int) -> l
     start = gap = initial - ref
     h = r = e = whole = np.zeros(0)
     found: list[Step] = []
-    for t in count() if n_iter else ():
+    for t in range(n_iter):
         z, g = f.slope * (ref @ W + network.bias), f.slope * (gap @ W)
         h_before, r_before, e_before = h, r, e
         h, r = np.tanh(z + g), np.tanh(z)
@@ -99,8 +105,6 @@ def _steps(network: Network, initial: Array, reference: Array, n_iter: int) -> l
                 (1 - h) * (1 + h),
             )
         )
-        if len(found) == n_iter:
-            break
         gap, ref = gain * e + (1 - phi) * start, network.step(ref, reference[None])
     return found
 
@@ -117,6 +121,6 @@ def states_gradient(network: Network, initial: Array, weights: Array) -> Array:
         following = following + weights[t]
         gradient += (1 - network.phi) * following
         slope = network.activation.derivative(found[t - 1] @ network.weights + network.bias)
-        following = network.phi * (following * slope[:, None]) @ network.weights.T
+        following = _through(following * slope[:, None], network.phi * network.weights.T)
     gradient += following
     return gradient
