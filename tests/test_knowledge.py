@@ -187,6 +187,14 @@ def test_a_file_gives_back_exactly_what_was_stated(tmp_path_factory, statement, 
     assert path.read_text(encoding="utf-8") == (knowledge.to_toml() if suffix == ".toml" else knowledge.to_json())
 
 
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_no_character_is_too_odd_for_a_file(tmp_path, suffix):
+    """Control characters, quotes, escapes, line ends of all kinds, and beyond the basic plane."""
+    odd = "".join(map(chr, range(0x100))) + "\\u0041\u2028\ufeff\U0001f377\"\"\"'''"
+    Knowledge().fix(odd, odd[::-1], 1e-5, author=odd).save(tmp_path / f"odd{suffix}")
+    assert Knowledge.load(tmp_path / f"odd{suffix}") == Knowledge().fix(odd, odd[::-1], 1e-5, author=odd)
+
+
 BY_HAND = """\
 # The cellar's rules
 

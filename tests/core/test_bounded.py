@@ -91,6 +91,21 @@ def test_of_equal_columns_one_bound_leaves_the_rest_to_the_other(rng):
     assert bounded[1] == 0.2
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("dependent", [False, True])
+def test_a_solution_on_its_bound_does_not_pass_it_by_a_rounding_error(dependent, seed):
+    """Without bounds the solution would be 0 in half of the entries, up to the last digits; 0 is their bound."""
+    rng = np.random.default_rng(seed)
+    A = rng.random((20, 6))
+    if dependent:
+        A[:, 5] = A[:, 4]
+    true = np.array([0.0, 1.0, 0.0, -2.0, 0.0, 0.0])
+    lower = np.where(true == 0, 0.0, -np.inf)
+    w = bounded_least_squares(A, A @ true, lower, np.full(6, np.inf), 1e-12)
+    assert (w >= lower).all()
+    np.testing.assert_allclose(w, true, atol=1e-12)
+
+
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_order_of_the_columns_does_not_matter(seed):

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from cogmap.core.activation import ACTIVATIONS
+from cogmap.core.concepts import memberships
 from cogmap.core.constants import INNER_NORM, INNER_RIDGE
 from cogmap.core.constraints import Bounds, cap_factor, constrained_regression, constrained_stable_regression
 from cogmap.core.inner import regression_weights, ridge_weights, stable_regression_weights
@@ -123,6 +124,21 @@ def test_a_forbidden_copy_leaves_its_weight_to_the_other(rng):
     W_plain, _ = regression_weights(X, np.ones(60), SIGMOID)
     assert W[3, 1] == 0
     assert W[0, 1] == pytest.approx(W_plain[0, 1] + W_plain[3, 1], rel=1e-9)
+
+
+def test_terms_that_add_up_to_one_are_solved_as_well_as_scipy_does_on_all_rows(rng):
+    """Memberships of each feature add up to 1, so that many weights fit equally well; the fit itself is unique."""
+    X = rng.random((150, 3))
+    X = np.hstack([memberships(x, np.array([0.0, 0.4, 1.0])) for x in X.T])
+    bounds = nothing(9)
+    bounds.lower[:, :3], bounds.upper[4, 5] = 0.0, -0.3
+    W, b = constrained_regression(X, np.ones(150), SIGMOID, bounds)
+    assert (bounds.lower <= W).all()
+    assert W[4, 5] <= -0.3
+    for i in (0, 1, 2, 5):
+        expected, bias = naive_column(X, np.ones(150), i, bounds.lower[:, i], bounds.upper[:, i])
+        np.testing.assert_allclose(X @ W[:, i] + b[i], X @ expected + bias, atol=1e-8)
+        assert np.linalg.norm(W[:, i]) <= np.linalg.norm(expected) + 1e-9
 
 
 def test_a_stated_self_edge_is_held_and_the_others_explain_the_rest(rng):
