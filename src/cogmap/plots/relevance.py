@@ -147,6 +147,7 @@ class RelevanceDisplay:
         ax.set_ylim(len(order) - 0.4, -0.6)
         ax.axvline(0, color="black", linewidth=0.8)
         ax.xaxis.set_major_formatter("{x:g}")
+        ax.locator_params(axis="x", nbins=5)
         ax.set_xlabel(f"relevance ({self.kind}): {CAPTIONS[self.kind]}")
         self._explain(ax, len(order))
         plain(ax)

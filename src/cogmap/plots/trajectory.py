@@ -129,8 +129,10 @@ class TrajectoryDisplay:
     def _explain(self, columns: int, classes: NDArray[Any]) -> None:
         """Write title, legend and the labels of the outer axes on a new figure."""
         handles, texts = self.ax_[0].get_legend_handles_labels()
+        # A key takes about 0.7 inches, and each letter of its text 0.1.
+        fit = int(self.figure_.get_figwidth() / (0.7 + 0.1 * max(map(len, texts), default=0)))
         self.figure_.legend(
-            handles, texts, title="class", loc="outside lower center", ncols=min(4, len(texts) or 1), frameon=False
+            handles, texts, title="class", loc="outside lower center", ncols=np.clip(len(texts), 1, fit), frameon=False
         )
         n_all = len(np.unique(self.labels))
         which = f"the largest {len(classes)} of {n_all} classes" if n_all > len(classes) else "each class"

@@ -28,6 +28,15 @@ class Step:
     parts: Array
 
 
+@dataclass(frozen=True)
+class Row:
+    """One row of the picture: its label, the text beside it, and its bar where it has one."""
+
+    label: str
+    detail: str
+    step: Step | None = None
+
+
 class WaterfallDisplay:
     """The score of one row and class as a waterfall through the iterations.
 
@@ -107,20 +116,16 @@ class WaterfallDisplay:
         WaterfallDisplay
             This display.
         """
-        steps = self.steps(n_iterations)
-        ax = new_axes(figsize=(9.5, 1.9 + 0.3 * (len(steps) + 3))) if ax is None else ax
-        names = short_names(self.names, 28)
-        stopped_at = np.inf if self.stopped_at is None else self.stopped_at
-        gate = next((step for step in steps if step.last >= stopped_at), None)
-        rows = [("base", f"{self.base:.3g}".replace("-", "−"))]
-        self._draw_point(ax, 0, self.base)
-        for step in steps:
-            self._draw_step(ax, len(rows), step)
-            rows.append((step.label, _detail(step, names, n_concepts)))
-            if step is gate:
-                rows.append(("gate", f"ended the reasoning after iteration {self.stopped_at}"))
-        self._draw_point(ax, len(rows), self.score)
-        rows.append(("score", f"{self.score:.3g}".replace("-", "−")))
+        rows = self._rows(n_iterations, n_concepts)
+        if ax is None:
+            # A letter of a detail takes about 0.07 inches.
+            width = 5 + 0.07 * max(len(row.detail) for row in rows)
+            ax = new_axes(figsize=(max(8.0, width), 1.9 + 0.3 * len(rows)))
+        for y, row in enumerate(rows):
+            if row.step is not None:
+                self._draw_step(ax, y, row.step)
+        for y, value in ((0, self.base), (len(rows) - 1, self.score)):
+            ax.plot([value], [y], marker="D", color="black", markersize=6, linestyle="none", zorder=3)
         self._explain(ax, rows)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -156,8 +161,17 @@ class WaterfallDisplay:
             }
         )
 
-    def _draw_point(self, ax: Any, y: int, value: float) -> None:
-        ax.plot([value], [y], marker="D", color="black", markersize=6, linestyle="none", zorder=3)
+    def _rows(self, n_iterations: int, n_concepts: int) -> list[Row]:
+        """Return the rows of the picture from top to bottom."""
+        steps, names = self.steps(n_iterations), short_names(self.names, 28)
+        stopped_at = np.inf if self.stopped_at is None else self.stopped_at
+        gate = next((step for step in steps if step.last >= stopped_at), None)
+        rows = [Row("base", _number(self.base))]
+        for step in steps:
+            rows.append(Row(step.label, _detail(step, names, n_concepts), step))
+            if step is gate:
+                rows.append(Row("gate", f"ended the reasoning after iteration {self.stopped_at}"))
+        return [*rows, Row("score", _number(self.score))]
 
     def _draw_step(self, ax: Any, y: int, step: Step) -> None:
         rises = step.end >= step.start
@@ -165,17 +179,18 @@ class WaterfallDisplay:
         bar[0].set(hatch="" if rises else HATCH, edgecolor="white", linewidth=0.5)
         ax.plot([step.end, step.end], [y, y + 1], color=NEUTRAL, linewidth=0.8, zorder=0)
 
-    def _explain(self, ax: Any, rows: list[tuple[str, str]]) -> None:
+    def _explain(self, ax: Any, rows: list[Row]) -> None:
         """Write title, legend, the labels on the left and the details on the right."""
         from matplotlib.patches import Patch
 
-        ax.set_yticks(range(len(rows)), [label for label, _ in rows])
-        for y, (_, detail) in enumerate(rows):
-            ax.text(1.02, y, detail, transform=ax.get_yaxis_transform(), va="center", fontsize=8)
+        ax.set_yticks(range(len(rows)), [row.label for row in rows])
+        for y, row in enumerate(rows):
+            ax.text(1.02, y, row.detail, transform=ax.get_yaxis_transform(), va="center", fontsize=8)
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.axvline(self.base, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=0)
         of_class = "" if self.class_name is None else f" of class {self.class_name}"
         ax.xaxis.set_major_formatter("{x:g}")
+        ax.locator_params(axis="x", nbins=5)
         ax.set(xlabel=f"score{of_class}", ylabel="iteration")
         ax.set_title(f"How the score{of_class} forms\nnamed: the largest concepts of each iteration", fontsize=11)
         keys = [
@@ -193,3 +208,7 @@ def _detail(step: Step, names: list[str], n_concepts: int) -> str:
     named = [f"{names[i]} {signed(step.parts[i])}" for i in largest if step.parts[i] != 0]
     total = signed(step.end - step.start)
     return f"{total} :  {', '.join(named)}" if named else total
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
