@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_rgb
@@ -32,6 +32,7 @@ numbers = st.floats(-1e3, 1e3, allow_subnormal=False)
 tables = st.integers(1, 20).flatmap(lambda n: arrays(np.float64, (n, 3), elements=numbers))
 
 
+@settings(deadline=None)
 @given(tables, numbers, numbers, st.integers(1, 25))
 def test_the_bars_lead_from_the_base_to_the_score(contributions, base, cases, n_iterations):
     display = display_of(contributions, base=base, cases=cases)
@@ -67,16 +68,28 @@ def test_the_largest_concepts_are_named_with_their_own_sign():
 def test_the_gate_is_shown_where_it_ended_the_reasoning():
     contributions = np.zeros((21, 3))
     contributions[:4] = 1.0
-    display = display_of(contributions, stopped_at=3).plot()
-    assert rows(display) == ["base", "0", "1", "2", "3", "gate", "score"]
-    assert details(display)["gate"] == "ended the reasoning after iteration 3"
+    display = display_of(contributions, stopped_at=4, cases=1.0).plot()
+    assert rows(display) == ["base", "0", "1", "2", "3", "gate", "cases", "score"]
+    assert details(display)["gate"] == "ended the reasoning before iteration 4"
     assert "gate" not in rows(display_of(contributions).plot())
 
 
+def test_the_gate_of_one_member_of_a_stack():
+    display = display_of(np.ones((3, 3)), stopped_at=2).plot()
+    assert rows(display) == ["base", "0", "1", "gate", "2", "score"]
+    assert details(display)["gate"] == "ended part of the reasoning before iteration 2"
+
+
+def test_a_row_whose_reasoning_never_began():
+    display = display_of(np.zeros((3, 3)), stopped_at=0).plot()
+    assert rows(display) == ["base", "gate", "score"]
+    assert len(display.frame()) == 0
+
+
 def test_late_iterations_share_a_bar():
-    display = display_of(np.ones((21, 3)), stopped_at=20).plot(n_iterations=5)
-    assert rows(display) == ["base", "0", "1", "2", "3", "4–20", "gate", "score"]
-    assert display.steps(5)[-1].end - display.steps(5)[-1].start == 17 * 3
+    display = display_of(np.ones((22, 3)), stopped_at=20).plot(n_iterations=5)
+    assert rows(display) == ["base", "0", "1", "2", "3", "4–21", "gate", "score"]
+    assert display.steps(5)[-1].end - display.steps(5)[-1].start == 18 * 3
 
 
 def test_the_frame_has_a_row_for_each_bar():
@@ -106,7 +119,7 @@ def test_given_axes_are_drawn_on():
 def test_a_row_of_an_explanation_is_drawn():
     parts = np.array([[1.0, 0.5, 0.0], [0.0, -2.0, 0.0]])
     split = SimpleNamespace(
-        base=0.2, contributions=parts, cases=0.3, stopped_at=1, score=0.0, concept_names=NAMES.tolist()
+        base=0.2, contributions=parts, cases=0.3, stopped_at=2, score=0.0, concept_names=NAMES.tolist()
     )
     explanation = SimpleNamespace(split=lambda row, class_: {(7, "virginica"): split}[row, class_])
     display = WaterfallDisplay.from_explanation(explanation, 7, "virginica", n_concepts=1)

@@ -74,7 +74,7 @@ class TrajectoryDisplay:
             This display.
         """
         n_panels = max(1, len(self.order))
-        columns = min(3, n_panels)
+        columns = 2 if n_panels == 4 else min(3, n_panels)
         self.ax_ = panels(ax, n_panels, columns, (3.4, 2.5), sharex=True, sharey=True)
         self.figure_ = self.ax_[0].figure
         classes = self.classes()

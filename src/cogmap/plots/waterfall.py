@@ -19,10 +19,10 @@ from .drawing import HATCH, NEGATIVE, NEUTRAL, POSITIVE, data_frame, new_axes, p
 
 @dataclass(frozen=True)
 class Step:
-    """One bar: label, last iteration, start and end, and each concept's part in it (none for the cases)."""
+    """One bar: label, first iteration, start and end, and each concept's part in it (none for the cases)."""
 
     label: str
-    last: int
+    first: int
     start: float
     end: float
     parts: Array
@@ -53,7 +53,8 @@ class WaterfallDisplay:
     cases : float, default=0.0
         What the remembered training rows add to it.
     stopped_at : int, default=None
-        Last iteration that the row used, where the gate ended its reasoning; None where it did not.
+        Iteration before which the gate ended the reasoning of the row; None where it did not. In a stack, later
+        iterations of other members may still contribute.
     class_name : str, default=None
         Class that the score belongs to.
 
@@ -133,17 +134,18 @@ class WaterfallDisplay:
     def steps(self, n_iterations: int = 12) -> list[Step]:
         """Return the bars in order; trailing iterations that add nothing are left out."""
         used = np.flatnonzero(self.contributions.any(axis=1))
-        last = int(max(used.max(initial=0), self.stopped_at or 0))
+        last = int(max(used.max(initial=-1), 0 if self.stopped_at is None else self.stopped_at - 1))
         alone = n_iterations - 1 if last >= n_iterations else last + 1
         parts = [(str(t), t, self.contributions[t]) for t in range(alone)]
         if alone <= last:
-            parts.append((f"{alone}–{last}", last, self.contributions[alone : last + 1].sum(axis=0)))
+            label = str(last) if alone == last else f"{alone}–{last}"
+            parts.append((label, alone, self.contributions[alone : last + 1].sum(axis=0)))
         if self.cases:
-            parts.append(("cases", last, np.array([])))
+            parts.append(("cases", last + 1, np.array([])))
         found, total = [], self.base
-        for label, until, part in parts:
+        for label, first, part in parts:
             end = total + float(part.sum() if len(part) else self.cases)
-            found.append(Step(label, until, total, end, part))
+            found.append(Step(label, first, total, end, part))
             total = end
         return found
 
@@ -164,14 +166,12 @@ class WaterfallDisplay:
     def _rows(self, n_iterations: int, n_concepts: int) -> list[Row]:
         """Return the rows of the picture from top to bottom."""
         steps, names = self.steps(n_iterations), short_names(self.names, 28)
-        stopped_at = np.inf if self.stopped_at is None else self.stopped_at
-        gate = next((step for step in steps if step.last >= stopped_at), None)
-        rows = [Row("base", _number(self.base))]
-        for step in steps:
-            rows.append(Row(step.label, _detail(step, names, n_concepts), step))
-            if step is gate:
-                rows.append(Row("gate", f"ended the reasoning after iteration {self.stopped_at}"))
-        return [*rows, Row("score", _number(self.score))]
+        rows = [Row(step.label, _detail(step, names, n_concepts), step) for step in steps]
+        if self.stopped_at is not None:
+            before = sum(step.first < self.stopped_at and len(step.parts) > 0 for step in steps)
+            what = "part of the reasoning" if self.contributions[self.stopped_at :].any() else "the reasoning"
+            rows.insert(before, Row("gate", f"ended {what} before iteration {self.stopped_at}"))
+        return [Row("base", _number(self.base)), *rows, Row("score", _number(self.score))]
 
     def _draw_step(self, ax: Any, y: int, step: Step) -> None:
         rises = step.end >= step.start
