@@ -37,6 +37,17 @@ class TrajectoryDisplay:
         The panels, one a concept.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import TrajectoryDisplay
+    >>> states = np.array([[[0.2], [0.4]], [[0.2], [0.6]]])
+    >>> display = TrajectoryDisplay(states, np.array(["wet", "wet"]), np.array(["rain"]), np.array([0]))
+    >>> display.frame()[["concept", "class", "iteration", "mean"]]
+      concept class  iteration  mean
+    0    rain   wet          0   0.2
+    1    rain   wet          1   0.5
     """
 
     def __init__(self, trajectory: Array, labels: NDArray[Any], names: NDArray[Any], order: NDArray[np.intp]) -> None:
@@ -60,7 +71,7 @@ class TrajectoryDisplay:
         order = np.argsort(-feature_relevance(estimator), kind="stable")[:n_concepts]
         return cls(estimator.trajectory(X), labels, estimator.concept_names_, order).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw one panel for each concept.
 
         Parameters

@@ -64,6 +64,16 @@ class WaterfallDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import WaterfallDisplay
+    >>> display = WaterfallDisplay(0.5, np.array([[2.0, -1.0], [0.0, 0.5]]), np.array(["rain", "sun"]), 2.0)
+    >>> display.frame()
+      step  start  end  change largest_concept
+    0    0    0.5  1.5     1.0            rain
+    1    1    1.5  2.0     0.5             sun
     """
 
     def __init__(
@@ -100,17 +110,17 @@ class WaterfallDisplay:
         )
         return display.plot(**options)
 
-    def plot(self, *, n_concepts: int = 2, n_iterations: int = 12, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, n_concepts: int = 2, n_iterations: int = 12) -> Self:
         """Draw a bar for each iteration, then for the cases.
 
         Parameters
         ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None for a new figure.
         n_concepts : int, default=2
             Number of concepts named beside each bar, the largest.
         n_iterations : int, default=12
-            Iterations with a bar of their own; those after them share one.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None for a new figure.
+            Largest number of bars for iterations; where there are more iterations, the last bar holds the rest.
 
         Returns
         -------
