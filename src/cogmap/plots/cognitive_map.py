@@ -39,6 +39,17 @@ class CognitiveMapDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import CognitiveMapDisplay
+    >>> weights = np.array([[0.0, 0.8], [-0.3, 0.0]])
+    >>> display = CognitiveMapDisplay(weights, np.array([2.0, 1.0]), np.array(["rain", "sun"]))
+    >>> display.frame()[["source", "target", "weight"]]
+      source target  weight
+    0   rain    sun     0.8
+    1    sun   rain    -0.3
     """
 
     def __init__(
@@ -56,15 +67,15 @@ class CognitiveMapDisplay:
         display = cls(estimator.inner_weights_, feature_relevance(estimator), names, blocks)
         return display.plot(n_edges=n_edges, ax=ax)
 
-    def plot(self, *, n_edges: int | None = None, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, n_edges: int | None = None) -> Self:
         """Draw the concepts and the `n_edges` strongest edges of each block.
 
         Parameters
         ----------
-        n_edges : int, default=None
-            Number of edges drawn in each block; None for 2 M, and fewer where M is large.
         ax : matplotlib Axes, default=None
             Axes to draw on; None for a new figure.
+        n_edges : int, default=None
+            Number of edges drawn in each block of M concepts; None for the smaller of 2 M and 20 + M / 2.
 
         Returns
         -------
@@ -159,7 +170,7 @@ class CognitiveMapDisplay:
         for columns in (4, 2, 1):
             legend = ax.legend(handles=_keys(edges), loc="lower center", ncols=columns, frameon=False, borderpad=0)
             box = legend.get_window_extent()
-            if box.width <= ax.bbox.width:
+            if box.width <= 0.95 * ax.bbox.width:
                 break
         return float(box.height * 72 / ax.figure.dpi + 12)
 

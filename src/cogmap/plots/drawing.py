@@ -18,6 +18,9 @@ HATCH = "////"
 
 CLASS_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d1f")
 CLASS_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+LEAST_WIDTH = 6.5
+"""Width of a new figure in inches, for its title."""
+
 MOST_CLASSES = len(CLASS_COLOURS)
 """More classes than this cannot be told apart by colour."""
 
@@ -42,7 +45,7 @@ def panels(ax: Any, n_panels: int, columns: int, size: tuple[float, float], **op
             raise ValueError(f"{n_panels} panels need as many axes, but ax has {len(given)}: give more, or ax=None.")
         return given[:n_panels]
     rows = -(-n_panels // columns)
-    figsize = (size[0] * columns, size[1] * rows + 0.6)
+    figsize = (max(size[0] * columns, LEAST_WIDTH), size[1] * rows + 0.6)
     axes: NDArray[Any] = new_axes(nrows=rows, ncols=columns, figsize=figsize, squeeze=False, **options).ravel()
     for unused in axes[n_panels:]:
         unused.set_visible(False)

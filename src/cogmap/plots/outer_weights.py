@@ -43,6 +43,16 @@ class OuterWeightsDisplay:
         The lines and the histogram.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import OuterWeightsDisplay
+    >>> weights = np.array([[[1.0], [3.0]], [[-2.0], [-2.0]]])
+    >>> OuterWeightsDisplay(weights, np.array(["wet"])).frame()[["class", "iteration", "mean"]]
+      class  iteration  mean
+    0   wet          0   2.0
+    1   wet          1  -2.0
     """
 
     def __init__(self, weights: Array, classes: NDArray[Any]) -> None:
@@ -54,7 +64,7 @@ class OuterWeightsDisplay:
         """Draw the `outer_weights_` of a fitted classifier; `ax` as in `plot`."""
         return cls(estimator.outer_weights_, estimator.classes_).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw both panels.
 
         Parameters

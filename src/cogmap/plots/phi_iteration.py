@@ -45,6 +45,15 @@ class PhiIterationDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import PhiIterationDisplay
+    >>> PhiIterationDisplay(np.array([0.8]), np.array([1, 20]), np.array([[0.7, 0.9]])).frame()
+       phi  iterations  score
+    0  0.8           1    0.7
+    1  0.8          20    0.9
     """
 
     def __init__(self, phis: Array, iterations: Any, scores: Array, *, scoring: str = "kappa") -> None:
@@ -106,7 +115,7 @@ class PhiIterationDisplay:
         name = scoring if isinstance(scoring, str) else "score"
         return cls(np.array(phis, dtype=np.float64), np.array(iterations), scores, scoring=name).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None, cmap: str = "cividis") -> Self:
+    def plot(self, ax: Any = None, *, cmap: str = "cividis") -> Self:
         """Draw the heat map.
 
         Parameters

@@ -44,6 +44,15 @@ class RelevanceDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import RelevanceDisplay
+    >>> RelevanceDisplay(np.array([0.2, 0.7]), np.array(["rain", "sun"])).frame()
+      feature  relevance
+    0     sun        0.7
+    1    rain        0.2
     """
 
     def __init__(
@@ -121,15 +130,15 @@ class RelevanceDisplay:
         display = cls(estimate, names, low=low, high=high, classes=classes, kind=kind, level=level)
         return display.plot(n_features=n_features, ax=ax)
 
-    def plot(self, *, n_features: int | None = 20, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, n_features: int | None = 20) -> Self:
         """Draw a bar for each of the `n_features` most relevant features, or for each of their classes.
 
         Parameters
         ----------
-        n_features : int or None, default=20
-            Number of features drawn; None for all.
         ax : matplotlib Axes, default=None
             Axes to draw on; None for a new figure.
+        n_features : int or None, default=20
+            Number of features drawn; None for all.
 
         Returns
         -------
@@ -147,6 +156,7 @@ class RelevanceDisplay:
         ax.set_ylim(len(order) - 0.4, -0.6)
         ax.axvline(0, color="black", linewidth=0.8)
         ax.xaxis.set_major_formatter("{x:g}")
+        ax.locator_params(axis="x", nbins=5)
         ax.set_xlabel(f"relevance ({self.kind}): {CAPTIONS[self.kind]}")
         self._explain(ax, len(order))
         plain(ax)

@@ -29,6 +29,9 @@ GAP = 4.0
 MOST_COLUMNS = 3
 """Rings beside each other."""
 
+LEAST_RING = 0.35
+"""Radius of a ring, as a share of that without names, below which the font gets smaller."""
+
 SMALL_RING = 16
 """Number of concepts up to which all have the same room on their ring."""
 
@@ -128,8 +131,8 @@ class Rings:
         turned_room = (self.room / np.where(self.linked, 1.0, SMALLER)).min(initial=np.pi)
         for level, size in [(True, FONT_SIZES[0]), *((False, size) for size in FONT_SIZES)]:
             self._turn(texts, level=level, size=size)
-            radius = self._radius(ax, texts, footer)
-            if radius * (level_room if level else turned_room) >= LINE * size:
+            radius, most = self._radius(ax, texts, footer)
+            if radius * (level_room if level else turned_room) >= LINE * size and radius >= LEAST_RING * most:
                 break
         centres, headings = self._centres(ax, radius, footer)
         position = centres[self.block] + self.direction
@@ -145,8 +148,10 @@ class Rings:
             text.set_rotation(0 if level else np.degrees(self.angle[k]) + (0 if right else 180))
             text.set_fontsize(size if level or self.linked[k] else SMALLER * size)
             text.set_color("black" if self.linked[k] else NEUTRAL)
+            if level and abs(y) > np.sqrt(0.5):  # a name beside such a node would touch it
+                text.set_va("bottom" if y > 0 else "top")
             if level and abs(x) < 0.1:
-                text.set(ha="center", va="bottom" if y > 0 else "top")
+                text.set_ha("center")
 
     def _cell(self, ax: Any, footer: float) -> tuple[Array, int]:
         """Return width and height that each ring has, in points, and the number of rings in a row."""
@@ -157,16 +162,16 @@ class Rings:
     def _heading(self) -> float:
         return HEADING if self.n_blocks > 1 else 0.0
 
-    def _radius(self, ax: Any, texts: list[Any], footer: float) -> float:
-        """Return the largest radius in points at which every name stays within the cell of its ring."""
+    def _radius(self, ax: Any, texts: list[Any], footer: float) -> tuple[float, float]:
+        """Return the largest radius in points with every name in the cell of its ring, and that without names."""
         half = (self._cell(ax, footer)[0] - [0, self._heading()]) / 2 - GAP
-        smallest = radius = half.min()
+        most = radius = half.min()
         for text, direction, node in zip(texts, self.direction, self.node, strict=True):
             box, anchor = text.get_window_extent(), ax.transData.transform(text.xy)
             reach = np.where(direction > 0, box.max - anchor, anchor - box.min) * 72 / ax.figure.dpi
             along = np.maximum(np.abs(direction), 1e-9)
             radius = min(radius, ((half - np.maximum(reach, node)) / along).min())
-        return float(max(radius, 0.2 * smallest))
+        return float(max(radius, 0.1 * most)), float(most)
 
     def _centres(self, ax: Any, radius: float, footer: float) -> tuple[Array, Array]:
         """Set the limits so that rings have radius 1; return their centres and the places of their headings."""

@@ -37,6 +37,17 @@ class TrajectoryDisplay:
         The panels, one a concept.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import TrajectoryDisplay
+    >>> states = np.array([[[0.2], [0.4]], [[0.2], [0.6]]])
+    >>> display = TrajectoryDisplay(states, np.array(["wet", "wet"]), np.array(["rain"]), np.array([0]))
+    >>> display.frame()[["concept", "class", "iteration", "mean"]]
+      concept class  iteration  mean
+    0    rain   wet          0   0.2
+    1    rain   wet          1   0.5
     """
 
     def __init__(self, trajectory: Array, labels: NDArray[Any], names: NDArray[Any], order: NDArray[np.intp]) -> None:
@@ -60,7 +71,7 @@ class TrajectoryDisplay:
         order = np.argsort(-feature_relevance(estimator), kind="stable")[:n_concepts]
         return cls(estimator.trajectory(X), labels, estimator.concept_names_, order).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw one panel for each concept.
 
         Parameters
@@ -74,7 +85,7 @@ class TrajectoryDisplay:
             This display.
         """
         n_panels = max(1, len(self.order))
-        columns = min(3, n_panels)
+        columns = 2 if n_panels == 4 else min(3, n_panels)
         self.ax_ = panels(ax, n_panels, columns, (3.4, 2.5), sharex=True, sharey=True)
         self.figure_ = self.ax_[0].figure
         classes = self.classes()
@@ -129,8 +140,10 @@ class TrajectoryDisplay:
     def _explain(self, columns: int, classes: NDArray[Any]) -> None:
         """Write title, legend and the labels of the outer axes on a new figure."""
         handles, texts = self.ax_[0].get_legend_handles_labels()
+        # A key takes about 0.7 inches, and each letter of its text 0.1.
+        fit = int(self.figure_.get_figwidth() / (0.7 + 0.1 * max(map(len, texts), default=0)))
         self.figure_.legend(
-            handles, texts, title="class", loc="outside lower center", ncols=min(4, len(texts) or 1), frameon=False
+            handles, texts, title="class", loc="outside lower center", ncols=np.clip(len(texts), 1, fit), frameon=False
         )
         n_all = len(np.unique(self.labels))
         which = f"the largest {len(classes)} of {n_all} classes" if n_all > len(classes) else "each class"

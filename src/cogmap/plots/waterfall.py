@@ -19,13 +19,22 @@ from .drawing import HATCH, NEGATIVE, NEUTRAL, POSITIVE, data_frame, new_axes, p
 
 @dataclass(frozen=True)
 class Step:
-    """One bar: label, last iteration, start and end, and each concept's part in it (none for the cases)."""
+    """One bar: label, first iteration, start and end, and each concept's part in it (none for the cases)."""
 
     label: str
-    last: int
+    first: int
     start: float
     end: float
     parts: Array
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the picture: its label, the text beside it, and its bar where it has one."""
+
+    label: str
+    detail: str
+    step: Step | None = None
 
 
 class WaterfallDisplay:
@@ -44,7 +53,8 @@ class WaterfallDisplay:
     cases : float, default=0.0
         What the remembered training rows add to it.
     stopped_at : int, default=None
-        Last iteration that the row used, where the gate ended its reasoning; None where it did not.
+        Iteration before which the gate ended the reasoning of the row; None where it did not. In a stack, later
+        iterations of other members may still contribute.
     class_name : str, default=None
         Class that the score belongs to.
 
@@ -54,6 +64,16 @@ class WaterfallDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import WaterfallDisplay
+    >>> display = WaterfallDisplay(0.5, np.array([[2.0, -1.0], [0.0, 0.5]]), np.array(["rain", "sun"]), 2.0)
+    >>> display.frame()
+      step  start  end  change largest_concept
+    0    0    0.5  1.5     1.0            rain
+    1    1    1.5  2.0     0.5             sun
     """
 
     def __init__(
@@ -90,37 +110,33 @@ class WaterfallDisplay:
         )
         return display.plot(**options)
 
-    def plot(self, *, n_concepts: int = 2, n_iterations: int = 12, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, n_concepts: int = 2, n_iterations: int = 12) -> Self:
         """Draw a bar for each iteration, then for the cases.
 
         Parameters
         ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None for a new figure.
         n_concepts : int, default=2
             Number of concepts named beside each bar, the largest.
         n_iterations : int, default=12
-            Iterations with a bar of their own; those after them share one.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None for a new figure.
+            Largest number of bars for iterations; where there are more iterations, the last bar holds the rest.
 
         Returns
         -------
         WaterfallDisplay
             This display.
         """
-        steps = self.steps(n_iterations)
-        ax = new_axes(figsize=(9.5, 1.9 + 0.3 * (len(steps) + 3))) if ax is None else ax
-        names = short_names(self.names, 28)
-        stopped_at = np.inf if self.stopped_at is None else self.stopped_at
-        gate = next((step for step in steps if step.last >= stopped_at), None)
-        rows = [("base", f"{self.base:.3g}".replace("-", "−"))]
-        self._draw_point(ax, 0, self.base)
-        for step in steps:
-            self._draw_step(ax, len(rows), step)
-            rows.append((step.label, _detail(step, names, n_concepts)))
-            if step is gate:
-                rows.append(("gate", f"ended the reasoning after iteration {self.stopped_at}"))
-        self._draw_point(ax, len(rows), self.score)
-        rows.append(("score", f"{self.score:.3g}".replace("-", "−")))
+        rows = self._rows(n_iterations, n_concepts)
+        if ax is None:
+            # A letter of a detail takes about 0.07 inches.
+            width = 5 + 0.07 * max(len(row.detail) for row in rows)
+            ax = new_axes(figsize=(max(8.0, width), 1.9 + 0.3 * len(rows)))
+        for y, row in enumerate(rows):
+            if row.step is not None:
+                self._draw_step(ax, y, row.step)
+        for y, value in ((0, self.base), (len(rows) - 1, self.score)):
+            ax.plot([value], [y], marker="D", color="black", markersize=6, linestyle="none", zorder=3)
         self._explain(ax, rows)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -128,17 +144,18 @@ class WaterfallDisplay:
     def steps(self, n_iterations: int = 12) -> list[Step]:
         """Return the bars in order; trailing iterations that add nothing are left out."""
         used = np.flatnonzero(self.contributions.any(axis=1))
-        last = int(max(used.max(initial=0), self.stopped_at or 0))
+        last = int(max(used.max(initial=-1), 0 if self.stopped_at is None else self.stopped_at - 1))
         alone = n_iterations - 1 if last >= n_iterations else last + 1
         parts = [(str(t), t, self.contributions[t]) for t in range(alone)]
         if alone <= last:
-            parts.append((f"{alone}–{last}", last, self.contributions[alone : last + 1].sum(axis=0)))
+            label = str(last) if alone == last else f"{alone}–{last}"
+            parts.append((label, alone, self.contributions[alone : last + 1].sum(axis=0)))
         if self.cases:
-            parts.append(("cases", last, np.array([])))
+            parts.append(("cases", last + 1, np.array([])))
         found, total = [], self.base
-        for label, until, part in parts:
+        for label, first, part in parts:
             end = total + float(part.sum() if len(part) else self.cases)
-            found.append(Step(label, until, total, end, part))
+            found.append(Step(label, first, total, end, part))
             total = end
         return found
 
@@ -156,8 +173,15 @@ class WaterfallDisplay:
             }
         )
 
-    def _draw_point(self, ax: Any, y: int, value: float) -> None:
-        ax.plot([value], [y], marker="D", color="black", markersize=6, linestyle="none", zorder=3)
+    def _rows(self, n_iterations: int, n_concepts: int) -> list[Row]:
+        """Return the rows of the picture from top to bottom."""
+        steps, names = self.steps(n_iterations), short_names(self.names, 28)
+        rows = [Row(step.label, _detail(step, names, n_concepts), step) for step in steps]
+        if self.stopped_at is not None:
+            before = sum(step.first < self.stopped_at and len(step.parts) > 0 for step in steps)
+            what = "part of the reasoning" if self.contributions[self.stopped_at :].any() else "the reasoning"
+            rows.insert(before, Row("gate", f"ended {what} before iteration {self.stopped_at}"))
+        return [Row("base", _number(self.base)), *rows, Row("score", _number(self.score))]
 
     def _draw_step(self, ax: Any, y: int, step: Step) -> None:
         rises = step.end >= step.start
@@ -165,17 +189,18 @@ class WaterfallDisplay:
         bar[0].set(hatch="" if rises else HATCH, edgecolor="white", linewidth=0.5)
         ax.plot([step.end, step.end], [y, y + 1], color=NEUTRAL, linewidth=0.8, zorder=0)
 
-    def _explain(self, ax: Any, rows: list[tuple[str, str]]) -> None:
+    def _explain(self, ax: Any, rows: list[Row]) -> None:
         """Write title, legend, the labels on the left and the details on the right."""
         from matplotlib.patches import Patch
 
-        ax.set_yticks(range(len(rows)), [label for label, _ in rows])
-        for y, (_, detail) in enumerate(rows):
-            ax.text(1.02, y, detail, transform=ax.get_yaxis_transform(), va="center", fontsize=8)
+        ax.set_yticks(range(len(rows)), [row.label for row in rows])
+        for y, row in enumerate(rows):
+            ax.text(1.02, y, row.detail, transform=ax.get_yaxis_transform(), va="center", fontsize=8)
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.axvline(self.base, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=0)
         of_class = "" if self.class_name is None else f" of class {self.class_name}"
         ax.xaxis.set_major_formatter("{x:g}")
+        ax.locator_params(axis="x", nbins=5)
         ax.set(xlabel=f"score{of_class}", ylabel="iteration")
         ax.set_title(f"How the score{of_class} forms\nnamed: the largest concepts of each iteration", fontsize=11)
         keys = [
@@ -193,3 +218,7 @@ def _detail(step: Step, names: list[str], n_concepts: int) -> str:
     named = [f"{names[i]} {signed(step.parts[i])}" for i in largest if step.parts[i] != 0]
     total = signed(step.end - step.start)
     return f"{total} :  {', '.join(named)}" if named else total
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
