@@ -99,9 +99,7 @@ def test_every_readout_comes_back_to_the_last_bit(name, wine, tmp_path):
 
 TUNED = {
     "default": LTCNClassifierCV(),
-    "grids": LTCNClassifierCV(
-        phi=(0.5, 0.9), inner="slopes", terms=[None, 3], max_iter=range(3, 6, 2), activation=["tanh"]
-    ),
+    "grids": LTCNClassifierCV(phi=(0.5, 0.9), inner="slopes", terms=[None, 3], max_iter=range(3, 6, 2)),
     "best": LTCNClassifierCV(combine="best", cases=False, scoring="kappa"),
     "given": LTCNClassifierCV(inner=[np.eye(13) * 0.1, "slopes"], max_iter=3),
 }

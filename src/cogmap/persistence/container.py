@@ -54,7 +54,8 @@ def read(path: Path) -> tuple[Any, Arrays]:
         found = file.metadata() or {}
         arrays = Arrays({name: _described(file, name) for name in file.keys()}, file.get_tensor)  # noqa: SIM118
     except safetensors.SafetensorError as error:
-        raise ModelFileError(f"it is damaged, or no cogmap model ({error}).") from error
+        # The library quotes the file, at any length.
+        raise ModelFileError(f"it is damaged, or no cogmap model ({str(error)[:200]}).") from error
     if set(found) != {KEY}:
         raise ModelFileError("it is no cogmap model: its safetensors metadata must have the entry 'cogmap' alone.")
     return _opened(found[KEY]), arrays
