@@ -74,6 +74,7 @@ def sound_files(path, X, y):
     found = []
     for model in MODELS:
         model.fit(X[::3], np.array(["a", "b", "c"])[y[::3]])
+        getattr(model, "cv_results_", {}).pop("mean_fit_time", None)  # a clock would make every run another one
         found.append((model.save(path).read_bytes(), predictions(model, X)))
     return found
 
