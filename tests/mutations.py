@@ -200,7 +200,7 @@ def swap_values(rng, content):
 def forge_array(rng, content):
     """Replace entries of an array, or the array, with all digests made anew."""
     document, arrays = document_of(content), load(content)
-    path = _pick(rng, list(arrays))
+    path = _pick(rng, sorted(arrays))
     old = arrays[path]
     entry = old.copy().ravel()
     if entry.size:
@@ -213,7 +213,7 @@ def forge_array(rng, content):
 def forge_truth(rng, content):
     """Write a byte other than 0 and 1 into an array of truth values."""
     document, arrays = document_of(content), load(content)
-    path = _pick(rng, [name for name in arrays if name.endswith(".varies")])
+    path = _pick(rng, sorted(name for name in arrays if name.endswith(".varies")))
     new = arrays[path].copy()
     new.view(np.uint8)[rng.integers(len(new))] = rng.integers(2, 256)
     return with_array(document, arrays, path, new)

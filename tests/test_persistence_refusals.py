@@ -49,6 +49,8 @@ EDITS = [
     ("format", 2, "it has format 2 and was written by cogmap 0.1.0, but cogmap .* reads formats up to 1"),
     ("format", "1", "its format is '1', which is none"),
     ("format", True, "its format is True"),
+    ("format", "1" * 999, r"its format is '1{79}, which is none"),
+    ("epsilon", [0] * 999, "its epsilon is .{80}, and this version"),
     ("epsilon", 0.02, "its epsilon is 0.02, and this version of cogmap has 0.01"),
     ("library", None, "document.library must be text"),
     ("data_sha256", "abc", "document.data_sha256 must be null or 64 hexadecimal digits"),
@@ -207,7 +209,7 @@ def test_a_stack_has_a_limit(tmp_path, monkeypatch):
         LTCNClassifierCV(max_iter=2).fit(*load_wine(return_X_y=True)).save(tmp_path / "model.cogmap")
 
 
-def test_mutated_files_are_the_same_model_or_refused(sound, iris):
+def test_mutated_files_are_the_same_model_or_refused(sound, iris, tmp_path):
     content, load = sound
     rng, scores = np.random.default_rng(0), load(content).decision_function(iris[0]).tobytes()
     outcomes = {"same": 0, "refused": 0, "another": 0}
@@ -221,8 +223,19 @@ def test_mutated_files_are_the_same_model_or_refused(sound, iris):
             continue
         with np.errstate(all="ignore"):
             found = model.decision_function(iris[0])
-        same = found.tobytes() == scores
+            same = found.tobytes() == scores and model.save(tmp_path / "again.cogmap").read_bytes() == content
         assert same or operation in mutations.FORGERY, operation
         outcomes["same" if same else "another"] += 1
     assert outcomes["refused"] > 200
     assert outcomes["same"] > 0
+
+
+def test_a_lack_of_memory_is_an_error_of_the_file(sound, monkeypatch):
+    content, load = sound
+
+    def fail(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(container.np, "fromfile", fail)
+    with pytest.raises(ModelFileError, match="it needs more memory than there is"):
+        load(content)

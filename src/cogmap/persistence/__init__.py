@@ -78,20 +78,23 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> bool((again.decision_function(X) == clf.decision_function(X)).all())
     True
     """
-    try:
-        return from_document(*read(Path(path)))
-    except ModelFileError as error:
-        raise ModelFileError(f"{str(path)!r} cannot be loaded: {error}") from error
+    return _checked(path)[1]
 
 
 def metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the JSON document of a model file, once the file is known to be sound; see `docs/files.md`."""
+    return _checked(path)[0]
+
+
+def _checked(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
+    """Return the document and the estimator of a file."""
     try:
         document, arrays = read(Path(path))
-        from_document(document, arrays)
+        return document, from_document(document, arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{str(path)!r} cannot be loaded: {error}") from error
-    return document
+    except MemoryError as error:
+        raise ModelFileError(f"{str(path)!r} cannot be loaded: it needs more memory than there is.") from error
 
 
 def _sha256(path: Path) -> str:

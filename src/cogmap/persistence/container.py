@@ -3,7 +3,8 @@
     cogmap = hexadecimal SHA-256 of the document ‖ newline ‖ document
 
 Easy to get wrong: a length in a damaged file is any number. Each is compared with the size of the file before anything
-of that size is allocated, and arrays are read one by one, only after the document has told their shapes.
+of that size is allocated, and arrays are read one by one, only after the document has told their shapes. The library
+judges the header, but does not read the arrays: where memory is short, it panics, and no `except Exception` sees that.
 """
 
 import json
@@ -11,13 +12,15 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelFileError
-from .kinds import Arrays
+from .kinds import DTYPES, Arrays
 
 KEY = "cogmap"
 
@@ -48,16 +51,25 @@ def write(path: Path, document: Any, arrays: Mapping[str, NDArray[Any]], *, chec
 def read(path: Path) -> tuple[Any, Arrays]:
     """Return the document of a file, checked against its digest, and its arrays, which are read when they are taken."""
     safetensors = _safetensors()
-    _check_header_length(path)
+    header = _header(path)
     try:
-        file = safetensors.safe_open(path, framework="numpy")
-        found = file.metadata() or {}
-        arrays = Arrays({name: _described(file, name) for name in file.keys()}, file.get_tensor)  # noqa: SIM118
+        with safetensors.safe_open(path, framework="numpy") as file:
+            found = file.metadata() or {}
+            described = {name: _described(file, name) for name in file.keys()}  # noqa: SIM118
     except safetensors.SafetensorError as error:
-        raise ModelFileError(f"it is damaged, or no cogmap model ({error}).") from error
+        # The library quotes the file, at any length.
+        raise ModelFileError(f"it is damaged, or no cogmap model ({str(error)[:200]}).") from error
     if set(found) != {KEY}:
         raise ModelFileError("it is no cogmap model: its safetensors metadata must have the entry 'cogmap' alone.")
-    return _opened(found[KEY]), arrays
+    places = {name: entry["data_offsets"][0] for name, entry in json.loads(header).items() if name in described}
+
+    def array(name: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        entries = np.fromfile(path, DTYPES[dtype], prod(shape), offset=8 + len(header) + places[name])
+        if len(entries) < prod(shape):
+            raise ModelFileError("it was changed while it was read.")
+        return entries.reshape(shape)
+
+    return _opened(found[KEY]), Arrays(described, array)
 
 
 def _safetensors() -> Any:
@@ -74,16 +86,17 @@ def _described(file: Any, name: str) -> tuple[str, tuple[int, ...]]:
     return found.get_dtype(), tuple(found.get_shape())
 
 
-def _check_header_length(path: Path) -> None:
+def _header(path: Path) -> bytes:
+    """Return the header, once its length is known to be sensible."""
     if path.exists() and not path.is_file():
         raise ModelFileError("it is no file.")
     with path.open("rb") as file:
-        size, first = os.fstat(file.fileno()).st_size, file.read(8)
-    length = int.from_bytes(first, "little")
-    if size < 8 or 8 + length > size:
-        raise ModelFileError(f"it is damaged, or no cogmap model: its {size} bytes are fewer than it announces.")
-    if length > HEADER_LIMIT:
-        raise ModelFileError(f"its header has {length} bytes, more than the {HEADER_LIMIT} that are read.")
+        size, length = os.fstat(file.fileno()).st_size, int.from_bytes(file.read(8), "little")
+        if size < 8 or 8 + length > size:
+            raise ModelFileError(f"it is damaged, or no cogmap model: its {size} bytes are fewer than it announces.")
+        if length > HEADER_LIMIT:
+            raise ModelFileError(f"its header has {length} bytes, more than the {HEADER_LIMIT} that are read.")
+        return file.read(length)
 
 
 def _opened(sealed: str) -> Any:

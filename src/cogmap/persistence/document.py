@@ -44,7 +44,7 @@ def from_document(document: Json, arrays: Arrays) -> Any:
     sound = digest is None or (isinstance(digest, str) and re.fullmatch("[0-9a-f]{64}", digest) is not None)
     scope.at("data_sha256").need(sound, "null or 64 hexadecimal digits")
     if document["epsilon"] != EPSILON:
-        raise ModelFileError(f"its epsilon is {document['epsilon']!r}, and this version of cogmap has {EPSILON}.")
+        raise ModelFileError(f"its epsilon is {document['epsilon']!r:.80}, and this version of cogmap has {EPSILON}.")
     found = Estimator(tuple(ESTIMATORS)).decode(document["model"], Scope("model", arrays))
     if arrays.described:
         raise ModelFileError(f"no field names its array {min(arrays.described)[:80]!r}.")
@@ -54,7 +54,7 @@ def from_document(document: Json, arrays: Arrays) -> Any:
 def _check_format(document: dict[str, Json]) -> None:
     version = document.get("format")
     if type(version) is not int or version < 1:
-        raise ModelFileError(f"its format is {version!r}, which is none.")
+        raise ModelFileError(f"its format is {version!r:.80}, which is none.")
     if version > FORMAT:
         raise ModelFileError(
             f"it has format {version} and was written by {str(document.get('library'))[:80]}, but cogmap "

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..errors import ModelFileError
 
 Json = Any
-DTYPES = {"BOOL": np.bool_, "I64": np.int64, "F64": np.float64}
+DTYPES = {"BOOL": np.dtype("?"), "I64": np.dtype("<i8"), "F64": np.dtype("<f8")}
 EMPTY_LIMIT = 1 << 16
 WHOLE_LIMIT = 1 << 53
 
@@ -29,7 +29,7 @@ class Arrays:
     """The arrays of a file: dtype and shape of each, and a way to read it; each may be taken once."""
 
     described: dict[str, tuple[str, tuple[int, ...]]]
-    read: Callable[[str], NDArray[Any]]
+    read: Callable[[str, str, tuple[int, ...]], NDArray[Any]]
 
     def take(self, name: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
         """Read the array of this name, whose dtype and shape must be these."""
@@ -37,7 +37,7 @@ class Arrays:
         if found != (dtype, shape):
             held = "lacks it" if found is None else f"holds {found[0]} {list(found[1])}"
             raise ModelFileError(f"{name} is announced as {dtype} {list(shape)}, and the file {held}.")
-        return self.read(name)
+        return self.read(name, dtype, shape)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Array:
         return self._taken(node, shape, scope)
 
     def _taken(self, node: Json, shape: tuple[int, ...], scope: Scope) -> NDArray[Any]:
-        found: NDArray[Any] = np.array(scope.arrays.take(scope.path, self.dtype, shape), DTYPES[self.dtype], order="C")
+        found = scope.arrays.take(scope.path, self.dtype, shape)
         scope.need(sha256(_bytes(found)).hexdigest() == node["sha256"], "what its SHA-256 says: the file is damaged")
         # A true value other than 1 would make numpy count a mask's entries wrongly, and write beyond its selection.
         scope.need(self.dtype != "BOOL" or bool((found.view(np.uint8) <= 1).all()), "an array of 0 and 1")
