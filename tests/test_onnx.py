@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,14 +17,17 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import NotFittedError
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
+from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.cases import CaseReadout
 from cogmap.core.increments import increments
 from cogmap.core.readout import StateReadout
+from cogmap.core.reasoning import Network
 from cogmap.core.ridge import IncrementReadout
 from cogmap.core.shrinkage import ShrunkReadout
 from cogmap.onnx.graph import Graph, Tensor
 from cogmap.onnx.model_file import label_values
 from cogmap.onnx.scores import probabilities
+from cogmap.onnx.states import increments as graph_increments
 from cogmap.onnx.states import interpolated
 
 BOUND = 1e-6
@@ -210,6 +214,31 @@ def test_contributions_end_where_the_gate_stops_a_row(tmp_path):
     found = run(clf.to_onnx(tmp_path / "model.onnx", contributions=True), rows)
     assert not found["contributions"][stopped].any()
     assert found["contributions"][~stopped].any(axis=(1, 2)).all()
+
+
+def test_the_gate_counts_the_constant_too(tmp_path):
+    """Put the caps between the leverages of rows that are closer together than the constant's leverage is large."""
+    clf = LTCNClassifier().fit(X, Y)
+    model, weight = clf._members[0]
+    Q = model.readout.innovations(model.network, model.concepts(X))
+    leverage = np.sort(np.cumsum(Q**2, axis=1)[:, np.array(model.readout.basis.ends) - 1], axis=0)
+    caps = (leverage[120] + leverage[121]) / 2
+    assert (leverage[122] - leverage[120] < Q[0, 0] ** 2).any()
+    clf._members = [(replace(model, readout=replace(model.readout, caps=caps)), weight)]
+    assert_same(clf, X, run(clf.to_onnx(tmp_path / "model.onnx"), X))
+
+
+@pytest.mark.parametrize("rule", ["quasi-nonlinear", "kosko", "kosko-memory"])
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
+def test_increments_have_full_relative_precision(rule, activation, rng):
+    """Late increments are tiny; those of core are compared with 80-digit arithmetic in its own tests."""
+    W = rng.normal(size=(5, 5)) / 4
+    network = Network.from_rule(rule, W, rng.normal(size=5) / 4, 0.8, ACTIVATIONS[activation])
+    initial, reference = rng.random((50, 5)), rng.random(5)
+    for t in (1, 2, 12):
+        expected = next(islice(increments(network, initial, reference), t, None)).linearised
+        found = run_graph(lambda x, t=t: next(islice(graph_increments(network, x, reference), t, None)), initial)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("cases", [False, True])
