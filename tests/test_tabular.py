@@ -341,7 +341,7 @@ def test_a_file_whose_columns_contradict_the_network_is_refused(change, fitted):
             column.update(change)
     described = {name: (next(k for k, v in DTYPES.items() if v == a.dtype), a.shape) for name, a in arrays.items()}
     with pytest.raises(ModelFileError, match=r"columns_|fitted"):
-        from_document(document, Arrays(described, arrays.__getitem__))
+        from_document(document, Arrays(described, lambda name, *_: arrays[name]))
 
 
 def test_onnx_takes_what_encode_returns(table, fitted, tmp_path):

@@ -27,6 +27,8 @@ DELIMITERS = ("\t", ";", "|", ",")
 """In order of preference where several fit: a comma may also be a decimal mark."""
 SAMPLE = 200
 """Number of rows from which delimiter, header and decimal mark are found out."""
+HEAD = 1 << 20
+"""Characters of the file in which these are looked for."""
 MARKS = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "#n/a", "<na>"})
 """Cells that say nothing about whether a row is the header, in small letters."""
 CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
@@ -185,8 +187,9 @@ def _rows(text: str, delimiter: str, *, strict: bool) -> Any:
 def _sample(text: str, delimiter: str) -> list[list[str]]:
     """Return the first rows that are not blank; fewer where the parser gives up."""
     rows: list[list[str]] = []
+    head = text if len(text) <= HEAD else text[: max(text.rfind("\n", 0, HEAD), text.find("\n")) + 1]
     try:
-        rows.extend(islice((row for row in _rows(text, delimiter, strict=False) if row), SAMPLE))
+        rows.extend(islice((row for row in _rows(head, delimiter, strict=False) if row), SAMPLE))
     except csv.Error:
         return rows
     return rows

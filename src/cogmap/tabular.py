@@ -265,12 +265,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         ----------
         knowledge : Knowledge
             What to state beyond that under which this model was fitted; it must not contradict it.
-        X : DataFrame of shape (n_samples, n_columns)
-            Rows, most often those that this model was fitted to.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
+        X, y, sample_weight
+            As for `fit`; most often the rows that this model was fitted to.
 
         Returns
         -------

@@ -60,11 +60,12 @@ class TabularExplanation(Explanation):
         table[self.frame.isna().to_numpy()] = None
         return table
 
-    def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array]:
+    def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array, float]:
         values, start = shapley_values(
             lambda X: scores_of(self.estimator, X), self.X[rows], self.background, column_groups(self.columns)
         )
-        return values @ directions, np.broadcast_to(start @ directions, (len(rows), directions.shape[1]))
+        # Shapley values add up by their making: nothing is missing.
+        return values @ directions, np.broadcast_to(start @ directions, (len(rows), directions.shape[1])), 0.0
 
     def _flips(self, rows: Codes) -> list[Flip | None]:
         return [

@@ -1,4 +1,7 @@
+import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -17,8 +20,22 @@ def test_demo_prints_scores_and_names_and_draws_two_pictures(tmp_path):
     assert {path.name for path in (tmp_path / "new").iterdir()} == {"map.png", "trajectory.png"}
 
 
+def test_demo_as_json(tmp_path):
+    found = json.loads(runner.invoke(main, ["demo", "--output", str(tmp_path), "--json"]).stdout)
+    assert sum(found["relevance"].values()) == pytest.approx(1)
+    assert found["rows"] == 178
+
+
 def test_help_names_the_commands():
-    assert "demo" in runner.invoke(main, ["--help"]).output
+    text = runner.invoke(main, ["--help"]).output
+    for command in ("demo", "fit", "predict", "evaluate", "explain", "edit", "export"):
+        assert f"\n  {command} " in text
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys; from cogmap.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "onnx", "pyarrow"} & set(loaded)
 
 
 def test_version():

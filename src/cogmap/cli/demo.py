@@ -18,11 +18,10 @@ from .output import emit, json_option
 @json_option
 def demo(output: Path, as_json: bool) -> None:
     """Fit a network to a dataset that scikit-learn embeds, and draw what it learned."""
-    from ..demo import run
+    from ..demo import lines, measure
 
-    lines = run(output)
+    found = measure(output)
     if as_json:
-        emit({"lines": list(lines)})
-        return
-    for line in lines:
-        click.echo(line)
+        emit(found)
+    else:
+        click.echo("\n".join(lines(found)))
