@@ -192,6 +192,14 @@ def test_wrong_parameters_are_named(table, parameters, message):
         TabularClassifier(LTCNClassifier(), **parameters).fit(*table)
 
 
+def test_names_that_are_numbers(table):
+    X, y = table
+    numbered = X.set_axis(range(X.shape[1]), axis=1)
+    model = TabularClassifier(LTCNClassifier(), drop=[0]).fit(numbered, y)
+    assert [column.kind for column in model.columns_[:2]] == ["dropped", "category"]
+    np.testing.assert_array_equal(model.predict(numbered), model.predict(numbered.iloc[:, 1:]))
+
+
 def test_wrong_tables_are_named(table):
     X, y = table
     model = TabularClassifier(LTCNClassifier())

@@ -42,7 +42,7 @@ def check_lists(frame: "pd.DataFrame", **lists: Sequence[str]) -> None:
     for parameter, names in lists.items():
         if isinstance(names, str):
             raise ValueError(f"{parameter}={names!r} must be a list of columns: use [{names!r}].")
-        unknown = [name for name in names if name not in frame.columns]
+        unknown = [name for name in names if str(name) not in frame.columns]
         if unknown:
             raise ValueError(f"{parameter} names {listed(unknown)}, which X does not have.")
     both = [name for name in lists["categorical"] if name in lists["numeric"]]

@@ -319,17 +319,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
     def to_onnx(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write the network as an ONNX file; its input is what `encode` returns, not the raw columns.
 
-        Parameters
-        ----------
-        path : path-like
-            The file to write.
-        **options
-            Those of `LTCNClassifier.to_onnx`.
-
-        Returns
-        -------
-        Path
-            The path.
+        Parameters and result are those of `LTCNClassifier.to_onnx`.
         """
         check_is_fitted(self)
         return self.classifier_.to_onnx(path, **options)
@@ -341,13 +331,14 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         return relevance / (relevance.sum() or 1.0)
 
     def _describe(self, frame: "pd.DataFrame", weight: Array) -> Iterator[Column]:
+        drop, categorical, numeric = (set(map(str, names)) for names in (self.drop, self.categorical, self.numeric))
         for name, values in frame.items():
-            if name in self.drop:
+            if name in drop:
                 yield Column(name, "dropped")
                 continue
             declared: Literal["number", "category"] | None = None
-            if name in self.categorical or name in self.numeric:
-                declared = "category" if name in self.categorical else "number"
+            if name in categorical or name in numeric:
+                declared = "category" if name in categorical else "number"
             yield describe(values, name, weight, declared=declared, max_categories=self.max_categories)
 
     def _feature_names(self) -> list[str]:

@@ -96,6 +96,7 @@ def test_rows_without_a_class_are_left_out(tmp_path):
         (["evaluate", "{data}", "{data}", "{data}"], "3 files were given"),
         (["fit", "{data}", "--target", "alive"], "There is no column 'alive': the columns are 'id', 'age',"),
         (["fit", "{data}", "--target", "fare"], "Column 'fare' holds numbers with fractions"),
+        (["fit", "{data}", "--target", "id"], "Column 'id' holds too many different values (300 in 300 rows)"),
         (["fit", "{data}", "--target", "survived"], "Column 'id' looks like an identifier"),
         (["fit", "{data}", "--target", "survived", "--drop", "name"], "There is no column 'name'"),
         (["fit", "absent.csv", "--target", "survived"], "'absent.csv' does not exist"),
@@ -124,6 +125,14 @@ def test_what_is_missing_on_the_machine_is_a_failure(data, monkeypatch):
 
     monkeypatch.setattr(cogmap.tables, "read_table", unavailable)
     assert "cogmap[parquet]" in run("fit", data, *PLAIN, code=1).stderr
+
+
+def test_classes_that_are_whole_numbers_stay_so(tmp_path):
+    frame = people().drop(columns="id")
+    frame["class"] = frame["class"].where(frame.index > 4)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    summary = json.loads(run("fit", tmp_path / "people.csv", "--target", "class", "--no-tune", "--json").stdout)
+    assert summary["classes"] == [1, 2, 3]
 
 
 def test_parquet(data, tmp_path):

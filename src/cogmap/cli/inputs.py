@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+MOST_CLASSES = 20
+"""A target may have this many different values whatever the number of rows, or half as many as there are rows."""
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -43,15 +45,20 @@ def with_target(frame: "pd.DataFrame", target: str) -> tuple["pd.DataFrame", "pd
     if not known.all():
         say(f"{(~known).sum()} rows have no value in {target!r}: they are left out.")
         frame = frame[known].reset_index(drop=True)
-    y = frame[target]
-    if y.dtype.kind == "f" and (y != y.round()).any():
+    return frame.drop(columns=target), _classes(frame[target])
+
+
+def _classes(y: "pd.Series") -> "pd.Series":
+    """Check that a column holds classes; whole numbers lose the fraction that missing values gave them."""
+    if not len(y):
+        raise ValueError(f"No row has a value in {y.name!r}.")
+    fractions = y.dtype.kind == "f" and bool((y != y.round()).any())
+    if fractions or y.nunique() > max(MOST_CLASSES, len(y) / 2):
+        what = "numbers with fractions" if fractions else "too many different values"
         raise ValueError(
-            f"Column {target!r} holds numbers with fractions, {y.nunique()} different ones: choose a column of classes "
-            "as the target."
+            f"Column {y.name!r} holds {what} ({y.nunique()} in {len(y)} rows): choose a column of classes."
         )
-    if not len(frame):
-        raise ValueError(f"No row has a value in {target!r}.")
-    return frame.drop(columns=target), y.infer_objects()
+    return y.astype("int64") if y.dtype.kind == "f" else y.infer_objects()
 
 
 def load_model(path: Path) -> Any:
