@@ -51,14 +51,9 @@ def _reasons(explanation: "Explanation", row: int, count: int) -> list[str]:
     values = explanation._attribute(np.array([row]), direction[:, None])[0][0, :, 0]
     margin = float(explanation.scores[row] @ direction)
     towards, against = (_named(explanation, row, sign * values, sign, count) for sign in (1, -1))
-    average = all(
-        baseline is model.moments.mean
-        for baseline, (model, _) in zip(explanation.baselines, explanation.estimator._members, strict=True)
-    )
-    compared = "Compared with an average row" if average else "Compared with the baseline"
     return [
         f"Its score is {margin:.3g} above that of {second}.",
-        f"{compared}, these speak for {first}: {towards}." if towards else "",
+        f"Compared with the baseline, these speak for {first}: {towards}." if towards else "",
         f"These speak against it: {against}." if against else "",
     ]
 
@@ -66,8 +61,8 @@ def _reasons(explanation: "Explanation", row: int, count: int) -> list[str]:
 def _named(explanation: "Explanation", row: int, values: Array, sign: int, count: int) -> str:
     """Name the features with the largest positive values, with what they are and what they add."""
     order = [j for j in np.argsort(-values, kind="stable")[:count] if values[j] > 0]
-    names = explanation.feature_names
-    return _listed([f"{names[j]} = {explanation.X[row, j]:.4g} ({sign * values[j]:+.3g})" for j in order])
+    names, own, baseline = explanation.feature_names, explanation.X[row], explanation.baseline
+    return _listed([f"{names[j]} = {own[j]:.4g} instead of {baseline[j]:.4g} ({sign * values[j]:+.3g})" for j in order])
 
 
 def _listed(items: list[str]) -> str:
