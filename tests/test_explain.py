@@ -332,6 +332,15 @@ def test_a_missing_library_names_the_extra(wine, monkeypatch, library, call):
         getattr(explanation, call)()
 
 
+def test_a_later_fit_changes_no_explanation(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=2).fit(X, y)
+    before, after = model.explain(X[:5]), model.explain(X[:5])
+    expected = before.attributions
+    model.set_params(max_iter=0).fit(X, y[::-1])
+    np.testing.assert_array_equal(after.attributions, expected)
+
+
 def test_labels_are_those_of_the_frame_and_otherwise_positions(wine):
     X, y = wine
     model = LTCNClassifier(max_iter=1).fit(X, y)

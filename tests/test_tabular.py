@@ -238,6 +238,7 @@ def test_a_row_compared_with_another_one_differs_by_its_columns(table, fitted):
     row, other = X.iloc[[0]], X.iloc[[0]].assign(sex="female" if X["sex"][0] == "male" else "male")
     explanation = fitted.explain(row, baseline=other)
     difference = fitted.decision_function(row) - fitted.decision_function(other)
+    assert f"sex = {row['sex'].iloc[0]} instead of {other['sex'].iloc[0]}" in explanation.to_text(0)
     margin = explanation.attributions[0, :, 1] - explanation.attributions[0, :, 0]
     np.testing.assert_allclose(margin, np.where(X.columns == "sex", difference, 0), atol=1e-9)
 

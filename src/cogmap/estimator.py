@@ -125,8 +125,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features), default=None
             Rows to take means over; by default up to 256 training rows that the model kept.
         kind : {"model", "data", "paper"}, default="model"
-            ``"model"``: how far the decision moves with the feature, the mean absolute contribution to the class
-            margins, integrated through all iterations; what correlated features share is divided among them.
+            ``"model"``: how far the decision moves with the feature between two rows, the mean absolute contribution
+            to the class margins (a class's score less the mean of the others'), integrated through all iterations; what
+            correlated features share is divided among them.
             ``"data"``: which features carry the decision in the data, |cov(feature, margin)| / sd(feature).
             ``"paper"``: Ω, the absolute weights that leave the feature's concepts.
         per_class : bool, default=False
@@ -230,8 +231,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         classes : array-like of class labels, default=None
             Classes whose scores are explained; all by default.
         baseline : array-like of shape (n_features,), default=None
-            The row with which rows are compared in the attribution to features; by default the mean of the training
-            rows in the space of the concepts.
+            The row with which rows are compared in the attribution to features; by default the most typical of the
+            training rows kept, the nearest to their mean.
 
         Returns
         -------

@@ -5,6 +5,7 @@ reasoning the score came about; the attribution to features shows how it differs
 """
 
 import warnings
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -34,13 +35,14 @@ def explain(
     offsets = _concept_offsets(estimator)
     splits = decoded_splits(estimator._members, offsets, estimator._constant, estimator._decision, rows)
     return Explanation(
-        estimator=estimator,
+        # A later fit replaces the attributes of the estimator, but not those of its copy.
+        estimator=copy(estimator),
         X=rows,
         index=_row_labels(X, len(rows)),
         classes=estimator.classes_[codes],
         scores=estimator._decision(estimator._raw(rows)),
         splits=splits,
-        baselines=_baselines(estimator, baseline),
+        baseline=_typical_row(estimator) if baseline is None else _given_row(estimator, baseline),
     )
 
 
@@ -71,17 +73,24 @@ def _concept_offsets(estimator: NetworkClassifier) -> list[int]:
     return [starts[id(model.network)] for model, _ in estimator._members]
 
 
-def _baselines(estimator: NetworkClassifier, baseline: ArrayLike | None) -> list[Array]:
-    """Return the baseline as an initial state of each member."""
-    if baseline is None:
-        return [model.moments.mean for model, _ in estimator._members]
+def _typical_row(estimator: NetworkClassifier) -> Array:
+    """Return the one of the training rows kept that is nearest to their mean, each concept in units of its spread."""
+    rows, weight = estimator._summary.rows, estimator._summary.weight
+    initial = estimator._networks[0].concepts(rows)
+    squared = (initial - weight @ initial / weight.sum()) ** 2
+    variance = weight @ squared / weight.sum()
+    typical: Array = rows[(squared / np.where(variance > 0, variance, 1.0)).sum(axis=1).argmin()]
+    return typical
+
+
+def _given_row(estimator: NetworkClassifier, baseline: ArrayLike) -> Array:
     table = baseline if getattr(baseline, "ndim", 0) == 2 else np.asarray(baseline, dtype=np.float64).reshape(1, -1)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         rows = checked_rows(estimator, table, reset=False)
     if len(rows) != 1:
         raise ValueError(f"baseline has {len(rows)} rows: give one.")
-    return [model.concepts(rows)[0] for model, _ in estimator._members]
+    return rows[0]
 
 
 @dataclass(frozen=True)
@@ -102,8 +111,8 @@ class Explanation:
         Scores of all classes, as they decide.
     splits : list of Split
         The scores as sums over concepts and iterations, one for each member of a stack.
-    baselines : list of arrays
-        The initial state with which each member's are compared in the attribution to features.
+    baseline : array of shape (n_features,)
+        The row with which rows are compared in the attribution to features.
     predicted, runner_up : arrays of shape (n,)
         The class with the largest score, and the one with the next.
     stopped_at : int array of shape (n, n_members)
@@ -143,7 +152,7 @@ class Explanation:
     classes: NDArray[Any]
     scores: Array = field(repr=False)
     splits: list[Split] = field(repr=False)
-    baselines: list[Array] = field(repr=False)
+    baseline: Array = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -157,6 +166,11 @@ class Explanation:
     def values(self) -> NDArray[Any]:
         """The rows as their reader knows them, shape (n, n_features)."""
         return self.X
+
+    @property
+    def baseline_values(self) -> NDArray[Any] | None:
+        """The baseline as its reader knows it; None where rows are compared with many."""
+        return self.baseline
 
     @property
     def predicted(self) -> NDArray[Any]:
@@ -349,7 +363,8 @@ class Explanation:
         """Attribute scores · `directions`, (n_classes, K), of some rows; see `attributions` and what follows it."""
         members, decision = self.estimator._members, self.estimator._decision
         largest = float(np.abs(self.scores).max(initial=0.0))
-        found = attribute_members(members, decision, self.X[rows], directions, self.baselines, Accuracy(largest))
+        baselines = np.tile(self.baseline, (len(rows), 1))
+        found = attribute_members(members, decision, self.X[rows], directions, baselines, Accuracy(largest))
         n_features = self.X.shape[1]
         values = np.zeros((len(rows), n_features, directions.shape[1]))
         start = np.sum([part.base for part in self.splits], axis=0) @ directions
@@ -365,7 +380,7 @@ class Explanation:
                 f"(condition number {self.estimator.condition_:.1e}). Use inner='slopes' or 'stable-regression', "
                 "alpha='loo', or fewer iterations.",
                 UnreliableRelevanceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return added_up(values, difference, ROUNDED * largest), np.broadcast_to(start, difference.shape), missing
 

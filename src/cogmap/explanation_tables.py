@@ -30,7 +30,8 @@ def split_frame(explanation: "Explanation") -> Any:
     has_cases = any(isinstance(model.readout, CaseReadout) for model, _ in explanation.estimator._members)
     extra = [BASE, CASES] if has_cases else [BASE]
     lines = [*names[concepts], *extra]
-    iteration = pandas.array([*steps.tolist(), *[None] * len(extra)], dtype="Int64")
+    iteration = np.append(steps, np.zeros(len(extra), np.intp))
+    unknown = np.arange(len(lines)) >= len(steps)
     frames = []
     for k, label in enumerate(explanation.classes):
         terms = explanation.contributions(label)[:, steps, concepts]
@@ -42,7 +43,9 @@ def split_frame(explanation: "Explanation") -> Any:
                     "row": np.repeat(explanation.index, len(lines)),
                     "class": label,
                     "concept": np.tile(np.array(lines, dtype=object), len(explanation)),
-                    "iteration": pandas.array(np.tile(iteration, len(explanation)), dtype="Int64"),
+                    "iteration": pandas.arrays.IntegerArray(
+                        *(np.tile(v, len(explanation)) for v in (iteration, unknown))
+                    ),
                     "contribution": values.ravel(),
                 }
             )

@@ -52,14 +52,10 @@ def _reasons(explanation: "Explanation", row: int, count: int) -> list[str]:
     values = explanation._attribute(np.array([row]), direction[:, None])[0][0, :, 0]
     margin = float(explanation.scores[row] @ direction)
     towards, against = (_named(explanation, row, sign * values, sign, count) for sign in (1, -1))
-    average = all(
-        baseline is model.moments.mean
-        for baseline, (model, _) in zip(explanation.baselines, explanation.estimator._members, strict=True)
-    )
-    compared = "Compared with an average row" if average else "Compared with the baseline"
+    compared = "other rows" if explanation.baseline_values is None else "the baseline"
     return [
         f"Its score is {margin:.3g} above that of {second}.",
-        f"{compared}, these speak for {first}: {towards}." if towards else "",
+        f"Compared with {compared}, these speak for {first}: {towards}." if towards else "",
         f"These speak against it: {against}." if against else "",
     ]
 
@@ -67,9 +63,12 @@ def _reasons(explanation: "Explanation", row: int, count: int) -> list[str]:
 def _named(explanation: "Explanation", row: int, values: Array, sign: int, count: int) -> str:
     """Name the features with the largest positive values, with what they are and what they add."""
     order = [j for j in np.argsort(-values, kind="stable")[:count] if values[j] > 0]
-    names = explanation.feature_names
-    own = explanation.values[row]
-    return _listed([f"{names[j]} = {_written(own[j])} ({sign * values[j]:+.3g})" for j in order])
+    names, own, baseline = explanation.feature_names, explanation.values[row], explanation.baseline_values
+    parts = []
+    for j in order:
+        compared = "" if baseline is None else f" instead of {_written(baseline[j])}"
+        parts.append(f"{names[j]} = {_written(own[j])}{compared} ({sign * values[j]:+.3g})")
+    return _listed(parts)
 
 
 def _written(value: object) -> str:

@@ -4,7 +4,7 @@ Easy to get wrong: means over rows need rows. Without X they are those that the 
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,8 +45,11 @@ SHARE, MOST_NODES = 1e-4, 32
 IRREGULAR = 0.1
 """Part of the score, in the mean over the rows, beyond which what is missing in attributions matters."""
 
-ELEMENTS = 2**22
-"""Most contributions held at a time."""
+PAIRS = 256
+"""Least number of pairs of rows over which a mean is taken."""
+
+ELEMENTS = 2**24
+"""Most contributions held at a time, unless those to one class are more."""
 
 
 class GroupedRelevance(NamedTuple):
@@ -182,35 +185,45 @@ def _resampled(
         margin = estimator._decision(estimator._raw(rows)) @ margins(len(shares))
         found = pattern(_scaled(estimator, rows), margin, weights, groups)
         return found if per_class else over_classes(found, shares)
-    sizes = np.concatenate(
-        [
-            block if per_class else (block @ shares)[:, :, None]
-            for block in (np.abs(group_sums(part, groups)) for part in _contributions(estimator, rows))
-        ]
-    )
-    means = row_means(sizes, weights).transpose(0, 2, 1)
+    means = row_means(_sizes(estimator, rows, groups, per_class), weights).transpose(0, 2, 1)
     return means if per_class else means[:, 0]
 
 
-def _contributions(estimator: NetworkClassifier, rows: Array) -> Iterator[Array]:
-    """Yield blocks of the contributions of decorrelated features to the class margins, shape (n, F, N)."""
+def _sizes(estimator: NetworkClassifier, rows: Array, groups: Groups, per_class: bool) -> Array:
+    """Return the size of each row's contributions, compared with training rows; shape (n, G, N), or (n, G, 1).
+
+    Rows are compared with rows, drawn with a fixed seed: the mean row is a possible row for no binary feature, and one
+    row does not speak for all.
+    """
+    summary, n = estimator._summary, len(rows)
+    n_draws = -(-PAIRS // n)
+    share = summary.weight / summary.weight.sum()
+    others = summary.rows[np.random.default_rng(0).choice(len(share), n_draws * n, p=share)]
+    own, directions = np.tile(rows, (n_draws, 1)), margins(len(summary.shares))
+    step = max(1, ELEMENTS // own.size)
+    found = []
+    for start in range(0, len(directions), step):
+        classes = slice(start, start + step)
+        part = group_sums(_contributions(estimator, own, others, directions[:, classes]), groups)
+        sizes = np.abs(part).reshape(n_draws, n, len(groups), -1).mean(axis=0)
+        found.append(sizes if per_class else sizes @ summary.shares[classes, None])
+    return np.concatenate(found, axis=2) if per_class else np.sum(found, axis=0)
+
+
+def _contributions(estimator: NetworkClassifier, rows: Array, others: Array, directions: Array) -> Array:
+    """Return what decorrelated features contribute to scores · `directions` of rows less those of others, (n, F, K)."""
     members, n_features = estimator._members, estimator.n_features_in_
-    directions = margins(len(estimator.classes_))
-    size = max(1, ELEMENTS // (len(directions) * max(1, len(estimator.concept_names_))))
-    baselines = [model.moments.mean for model, _ in members]
-    for start in range(0, len(rows), size):
-        block = rows[start : start + size]
-        largest = float(np.abs(estimator._decision(estimator._raw(block))).max())
-        accuracy = Accuracy(largest, SHARE, MOST_NODES)
-        found = attribute_members(members, estimator._decision, block, directions, baselines, accuracy)
-        _warn_if_irregular(found)
-        yield sum(
-            (
-                feature_sums(decorrelated(model.moments, part.delta, part.gradient), model.concepts.feature, n_features)
-                for (model, _), part in zip(members, found, strict=True)
-            ),
-            start=np.zeros((len(block), n_features, len(directions))),
-        )
+    largest = float(np.abs(estimator._decision(estimator._raw(rows))).max())
+    accuracy = Accuracy(largest, SHARE, MOST_NODES)
+    attributed = attribute_members(members, estimator._decision, rows, directions, others, accuracy)
+    _warn_if_irregular(attributed)
+    total = np.zeros((len(rows), n_features, directions.shape[1]))
+    for (model, _), part in zip(members, attributed, strict=True):
+        total += feature_sums(part.values, model.concepts.feature, n_features)
+    differences = _scaled(estimator, rows) - _scaled(estimator, others)
+    for k in range(total.shape[2]):
+        total[:, :, k] = decorrelated(total[:, :, k], differences)
+    return total
 
 
 def _warn_if_irregular(found: list[Attributed]) -> None:
@@ -221,7 +234,7 @@ def _warn_if_irregular(found: list[Attributed]) -> None:
             f"Contributions do not add up: {missing / whole:.0%} of the scores is missing, because the reasoning is "
             "irregular. Use inner='slopes' or 'stable-regression', or fewer iterations.",
             UnreliableRelevanceWarning,
-            stacklevel=2,
+            stacklevel=6,
         )
 
 

@@ -252,9 +252,10 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         frame = self._matched(*as_frame(X))
         encoded = self._encoded(frame)
-        start = None if baseline is None else self.encode(baseline)
+        given = None if baseline is None else self._matched(*as_frame(baseline))
+        start = None if given is None else self._encoded(given)
         found = self.classifier_.explain(encoded, classes=classes, baseline=start)
-        return by_columns(found, self.columns_, frame, None if start is None else start.to_numpy())
+        return by_columns(found, self.columns_, frame, given)
 
     def edit(self, knowledge: Knowledge, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return a new model, fitted under the statements of this one and these, by names of columns or concepts.

@@ -42,11 +42,14 @@ class TabularExplanation(Explanation):
         Their values in the rows, as they were given.
     background : array of shape (n_background, n_encoded)
         Encoded rows with which the rows are compared in the attribution to columns: Shapley values (`shapley`).
+    given : DataFrame of one row, or None
+        The baseline where one was given, which is then the background.
     """
 
     columns: tuple[Column, ...] = field(repr=False)
     frame: "pd.DataFrame" = field(repr=False)
     background: Array = field(repr=False)
+    given: "pd.DataFrame | None" = field(repr=False)
 
     @property
     def feature_names(self) -> list[str]:
@@ -56,9 +59,12 @@ class TabularExplanation(Explanation):
     @property
     def values(self) -> NDArray[Any]:
         """The rows as they were given, missing values as None."""
-        table = self.frame.to_numpy(dtype=object)
-        table[self.frame.isna().to_numpy()] = None
-        return table
+        return _raw(self.frame)
+
+    @property
+    def baseline_values(self) -> NDArray[Any] | None:
+        """The baseline that was given; None where rows are compared with training rows."""
+        return None if self.given is None else _raw(self.given)[0]
 
     def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array, float]:
         values, start = shapley_values(
@@ -122,15 +128,25 @@ class TabularExplanation(Explanation):
 
 
 def by_columns(
-    explanation: Explanation, columns: tuple[Column, ...], frame: "pd.DataFrame", baseline: Array | None
+    explanation: Explanation, columns: tuple[Column, ...], frame: "pd.DataFrame", given: "pd.DataFrame | None"
 ) -> TabularExplanation:
-    """Turn the explanation of encoded rows into one of the raw rows in `frame`, compared with an encoded `baseline`."""
+    """Turn the explanation of encoded rows into one of the raw rows in `frame`; `given` is the baseline, raw too."""
     used = tuple(column for column in columns if column.needed)
     parts = {part.name: getattr(explanation, part.name) for part in fields(Explanation)}
-    background = kept_rows(explanation.estimator, BACKGROUND)[0] if baseline is None else baseline.repeat(BACKGROUND, 0)
+    names = [column.name for column in used]
+    rows, _ = kept_rows(explanation.estimator, BACKGROUND)
+    if given is not None:
+        rows = np.tile(explanation.baseline, (BACKGROUND, 1))
     return TabularExplanation(
-        **parts, columns=used, frame=frame[[column.name for column in used]], background=background
+        **parts, columns=used, frame=frame[names], background=rows, given=None if given is None else given[names]
     )
+
+
+def _raw(frame: "pd.DataFrame") -> NDArray[Any]:
+    """Return the values of a frame, missing ones as None."""
+    table = frame.to_numpy(dtype=object)
+    table[frame.isna().to_numpy()] = None
+    return table
 
 
 def column_groups(columns: Sequence[Column]) -> list[NDArray[np.intp]]:

@@ -33,7 +33,12 @@ def without_gate(readout):
 
 def values_of(readout, network, initial, baseline, decode=None):
     decode = np.eye(2) if decode is None else decode
-    return attribute(readout, network, initial, baseline, decode, Accuracy(1.0)).values
+    return attribute(readout, network, initial, as_rows(baseline, initial), decode, Accuracy(1.0)).values
+
+
+def as_rows(baseline, initial):
+    """Return the same baseline for every row."""
+    return np.tile(baseline, (len(initial), 1))
 
 
 def integrated(score, initial, baseline):
@@ -63,9 +68,9 @@ def test_attributions_equal_the_integral_of_differences(kind, activation, rng):
 def test_attributions_add_up_with_the_gate_of_the_row(model, rows):  # noqa: F811
     """For every readout: the baseline's score is computed here with the coefficients that the row's gate left."""
     X = np.vstack([rows.X[:40], [[9.0, -9.0, 9.0, -9.0]]])
-    initial, baseline = model.concepts(X), model.moments.mean
+    initial, baseline = model.concepts(X), model.concepts(rows.X).mean(axis=0)
     largest = np.abs(model.raw(X)).max()
-    found = attribute(model.readout, model.network, initial, baseline, DECODE, Accuracy(largest))
+    found = attribute(model.readout, model.network, initial, as_rows(baseline, initial), DECODE, Accuracy(largest))
     known = split(model.readout, model.network, initial)
     at_baseline = split(without_gate(model.readout), model.network, baseline[None])
     gate = np.where(known.stopped_at < 0, 99, known.stopped_at)[:, None] > known.iteration
@@ -77,14 +82,24 @@ def test_attributions_add_up_with_the_gate_of_the_row(model, rows):  # noqa: F81
     np.testing.assert_allclose(found.missing, difference - found.values.sum(axis=1), atol=tolerance)
 
 
+def test_every_row_may_have_its_own_baseline(model, rows):  # noqa: F811
+    initial, baselines = model.concepts(rows.X[:6]), model.concepts(rows.X[10:16])
+    together = attribute(model.readout, model.network, initial, baselines, DECODE, Accuracy(1.0))
+    for i in range(6):
+        pair = slice(i, i + 1)
+        alone = attribute(model.readout, model.network, initial[pair], baselines[pair], DECODE, Accuracy(1.0))
+        np.testing.assert_allclose(together.values[i], alone.values[0], atol=1e-7)
+        np.testing.assert_allclose(together.baseline[i], alone.baseline[0], atol=1e-7)
+
+
 def test_rough_paths_take_more_nodes(rng):
     network = network_of(rng, size=3.0, activation="tanh")
     readout = IncrementReadout(np.zeros(3), rng.normal(size=(4, 3, 2)), np.zeros(2))
     initial, baseline = 2 * rng.random((20, 3)) - 1, np.zeros(3)
     score = readout.scores(network, initial) - readout.scores(network, baseline[None])
-    found = attribute(readout, network, initial, baseline, np.eye(2), Accuracy(np.abs(score).max()))
+    found = attribute(readout, network, initial, as_rows(baseline, initial), np.eye(2), Accuracy(np.abs(score).max()))
     np.testing.assert_allclose(found.values.sum(axis=1), score, rtol=0, atol=1e-8 * np.abs(score).max())
-    few = attribute(readout, network, initial, baseline, np.eye(2), Accuracy(np.inf))
+    few = attribute(readout, network, initial, as_rows(baseline, initial), np.eye(2), Accuracy(np.inf))
     assert np.abs(few.missing).max() > 1e-6 * np.abs(score).max()
 
 
@@ -128,7 +143,7 @@ def test_the_order_of_the_concepts_does_not_matter(rng):
 
 def test_the_baseline_itself_owes_nothing_to_any_concept(model, rows):  # noqa: F811
     baseline = model.concepts(rows.X[:1])[0]
-    found = attribute(model.readout, model.network, baseline[None], baseline, DECODE, Accuracy(1.0))
+    found = attribute(model.readout, model.network, baseline[None], baseline[None], DECODE, Accuracy(1.0))
     assert not found.values.any()
 
 
@@ -144,7 +159,7 @@ def test_attribution_of_cases_equals_the_integral_of_differences(rng):
         distance = np.sqrt(((readout.metric(points)[:, None] - readout.cases) ** 2).sum(axis=2))
         return np.exp(-distance) @ readout.coefficients
 
-    gradient, start = cases_gradient(readout, initial, baseline, np.eye(2))
+    gradient, start = cases_gradient(readout, initial, as_rows(baseline, initial), np.eye(2))
     values = gradient * (initial - baseline)[:, :, None]
     np.testing.assert_allclose(values, integrated(score, initial, baseline), atol=1e-7)
     np.testing.assert_allclose(start[0], score(baseline[None])[0], atol=1e-12)
@@ -157,7 +172,7 @@ def test_a_row_that_is_a_case_ends_at_the_kink(rng):
     baseline = np.zeros(2)
     initial = np.array([[1.0, 2.0], [2.0, 4.0]])
     readout = CaseReadout(None, metric, initial[:1], np.ones((1, 1)))
-    gradient, _ = cases_gradient(readout, initial, baseline, np.eye(1))
+    gradient, _ = cases_gradient(readout, initial, as_rows(baseline, initial), np.eye(1))
     values = (gradient * initial[:, :, None])[:, :, 0]
     # Along a line through the case the distance is |s − s₀| · length, and features share as they share its square.
     gained = np.exp(-np.array([0.0, np.sqrt(5)])) - np.exp(-np.sqrt(5))
@@ -166,7 +181,7 @@ def test_a_row_that_is_a_case_ends_at_the_kink(rng):
 
 def test_a_row_without_distance_from_the_baseline_gets_nothing_from_cases(rng):
     readout, baseline = case_readout(rng), rng.random(3)
-    gradient, _ = cases_gradient(readout, baseline[None], baseline, np.eye(2))
+    gradient, _ = cases_gradient(readout, baseline[None], baseline[None], np.eye(2))
     assert np.isfinite(gradient).all()
     assert not gradient.any()
 
@@ -190,7 +205,9 @@ def test_gated_rows_are_attributed_with_their_own_coefficients(rows):  # noqa: F
     X = np.vstack([rows.X[:5], [[9.0, -9.0, 9.0, -9.0]]])
     initial = fitted.concepts(X)
     assert len(np.unique(split(fitted.readout, fitted.network, initial).stopped_at)) > 1
-    together = values_of(fitted.readout, fitted.network, initial, fitted.moments.mean, DECODE)
+    together = values_of(fitted.readout, fitted.network, initial, fitted.concepts(rows.X).mean(axis=0), DECODE)
     for i in range(len(X)):
-        alone = values_of(fitted.readout, fitted.network, initial[i : i + 1], fitted.moments.mean, DECODE)
+        alone = values_of(
+            fitted.readout, fitted.network, initial[i : i + 1], fitted.concepts(rows.X).mean(axis=0), DECODE
+        )
         np.testing.assert_allclose(together[i], alone[0], atol=1e-7)

@@ -3,55 +3,61 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import sqrtm
 
-from cogmap.core.decorrelation import Moments, decorrelated, fit_moments
+from cogmap.core.decorrelation import decorrelated
 
 
-def test_moments_equal_those_of_repeated_rows(rng):
-    X, weight = rng.random((40, 3)), rng.integers(1, 4, 40)
-    found, repeated = fit_moments(X, weight.astype(float)), np.repeat(X, weight, axis=0)
-    np.testing.assert_allclose(found.mean, repeated.mean(axis=0))
-    np.testing.assert_allclose(found.deviation, repeated.std(axis=0))
-    np.testing.assert_allclose(found.correlation, np.corrcoef(repeated.T))
-
-
-def test_contributions_equal_the_formula_with_matrix_roots(rng):
-    X = rng.random((100, 3)) @ rng.normal(size=(3, 3))
-    moments, gradient = fit_moments(X, np.ones(100)), rng.normal(size=(100, 3, 2))
-    delta, root = X - X.mean(axis=0), sqrtm(np.corrcoef(X.T)).real
-    z = delta / X.std(axis=0) @ np.linalg.inv(root)
-    expected = z[:, :, None] * np.einsum("ij,njk->nik", root, X.std(axis=0)[:, None] * gradient)
-    np.testing.assert_allclose(decorrelated(moments, delta, gradient), expected, atol=1e-10)
-    np.testing.assert_allclose(np.corrcoef(z.T), np.eye(3), atol=1e-10)
+def test_a_linear_score_gets_car_scores_times_decorrelated_features(rng):
+    """Zuber and Strimmer's formula, R^½ β for standardised features, with matrix roots."""
+    Z = rng.normal(size=(400, 3)) @ np.array([[1.0, 0.8, 0.7], [0.0, 0.6, 0.2], [0.0, 0.0, 0.6]])
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    beta = np.array([2.0, -1.0, 0.5])
+    root = sqrtm(np.corrcoef(Z.T)).real
+    expected = (Z @ np.linalg.inv(root)) * (root @ beta)
+    found = decorrelated(Z * beta, Z)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    np.testing.assert_allclose(np.corrcoef(found.T), np.diag([1, 1, 1]) * 1.0, atol=1e-10)
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5))
 def test_decorrelation_changes_no_sum(seed, rank):
-    """Whatever the rank: rows of the training data vary only where there is something to keep."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(60, rank)) @ rng.normal(size=(rank, 5))
-    moments, gradient = fit_moments(X, np.ones(60)), rng.normal(size=(60, 5, 2))
-    delta = X - X.mean(axis=0)
-    found = decorrelated(moments, delta, gradient).sum(axis=1)
-    np.testing.assert_allclose(found, np.einsum("nm,nmk->nk", delta, gradient), atol=1e-8)
+    contributions = rng.normal(size=(60, rank)) @ rng.normal(size=(rank, 5))
+    np.testing.assert_allclose(
+        decorrelated(contributions, np.zeros_like(contributions)).sum(axis=1), contributions.sum(axis=1), atol=1e-7
+    )
 
 
-def test_without_correlation_nothing_changes(rng):
-    moments = Moments(np.zeros(3), rng.random(3), np.eye(3))
-    delta, gradient = rng.normal(size=(10, 3)), rng.normal(size=(10, 3, 2))
-    np.testing.assert_allclose(decorrelated(moments, delta, gradient), delta[:, :, None] * gradient, atol=1e-14)
+def test_unlinked_features_keep_their_contributions(rng):
+    contributions = rng.normal(size=(500, 4))
+    contributions[:, 2] = 0.0
+    np.testing.assert_array_equal(decorrelated(contributions, np.zeros_like(contributions)), contributions)
+    with_copy = np.c_[contributions, contributions[:, 0]]
+    np.testing.assert_array_equal(decorrelated(with_copy, np.zeros_like(with_copy))[:, 1:4], contributions[:, 1:])
 
 
-def test_copies_of_one_concept_share_what_it_contributes(rng):
+def test_contributions_that_cancel_vanish(rng):
+    x = rng.normal(size=200)
+    contributions = np.c_[1000 * x, -1000 * x + 0.1 * rng.normal(size=200), rng.normal(size=200)]
+    found = decorrelated(contributions, np.zeros_like(contributions))
+    assert np.abs(found[:, :2]).max() < 1
+    np.testing.assert_array_equal(found[:, 2], contributions[:, 2])
+
+
+def test_what_cancels_only_together_vanishes_where_the_features_are_linked(rng):
+    """Three contributions of sum 0 correlate by −½ at most; their features' correlation links them."""
+    parts = rng.normal(size=(2000, 4))
+    contributions = 100 * (parts - parts.mean(axis=1, keepdims=True)) + rng.normal(size=(2000, 1))
+    features = rng.normal(size=(2000, 1)) + 0.01 * rng.normal(size=(2000, 4))
+    assert np.abs(decorrelated(contributions, features)).max() < 10
+    np.testing.assert_array_equal(decorrelated(contributions, rng.normal(size=(2000, 4))), contributions)
+
+
+def test_copies_share_alike(rng):
     x = rng.normal(size=50)
-    X = np.c_[x, x, rng.normal(size=50)]
-    gradient = np.zeros((50, 3, 1))
-    gradient[:, 0], gradient[:, 1] = 1001.0, -1000.0
-    found = decorrelated(fit_moments(X, np.ones(50)), X - X.mean(axis=0), gradient)[:, :, 0]
-    np.testing.assert_allclose(found[:, 0], found[:, 1], atol=1e-9)
-    assert np.abs(found).max() < np.abs(x - x.mean()).max()
+    found = decorrelated(np.c_[3 * x, 1 * x], np.zeros((50, 2)))
+    np.testing.assert_allclose(found, np.c_[2 * x, 2 * x], atol=1e-9)
 
 
-def test_no_concepts():
-    moments = fit_moments(np.empty((5, 0)), np.ones(5))
-    assert decorrelated(moments, np.empty((2, 0)), np.empty((2, 0, 3))).shape == (2, 0, 3)
+def test_no_features():
+    assert decorrelated(np.empty((5, 0)), np.empty((5, 0))).shape == (5, 0)

@@ -7,8 +7,10 @@ Along the straight line from a baseline b to the row a, concept i is attributed
 which adds up to F(a) − F(b). The gradient is exact (`derivatives`); the integral is Gauss–Legendre, with twice the
 nodes for the rows where it does not add up yet. What cases add is integrated in closed form (`case_attribution`).
 
-Easy to get wrong: F must be smooth along the line, so the row's own gate is held on it and for the baseline. And
-features are not the space for it: terms and clipping have kinks there, the concepts have none.
+Easy to get wrong: F must be smooth along the line, so the row's own gate is held on it and for the baseline. Features
+are not the space for it: terms and clipping have kinks there, the concepts have none. And the baseline must be a
+possible row. The mean row is none where features are binary, and innovations that hardly vary over the training rows
+are enormous there: on the phishing data its score is −840, where half of all scores are within 13 of 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -91,7 +93,7 @@ def added_up(values: Array, difference: Array, most: float) -> Array:
 
 
 class Smooth(NamedTuple):
-    """The score with the gates held: its gradient for initial states and levels (n, K, M); the baseline's (L, K)."""
+    """The score with the gates held: its gradient for initial states and levels (n, K, M); the baselines' (n, K)."""
 
     gradient: Callable[[Array, Codes], Array]
     level: Codes
@@ -111,8 +113,8 @@ def attribute(
         The network.
     initial : array of shape (n, M)
         Initial states of the rows.
-    baseline : array of shape (M,)
-        Initial state of the baseline.
+    baseline : array of shape (n, M)
+        Initial state of each row's baseline.
     decode : array of shape (N, K)
         K linear functions of the raw scores.
     accuracy : Accuracy
@@ -131,7 +133,7 @@ def _attribute(
         missing = known.cases @ decode - start - np.einsum("nm,nmk->nk", inner.delta, gradient)
         return Attributed(inner.gradient + gradient, inner.delta, inner.baseline + start, inner.missing + missing)
     smooth = smooth_score(readout, network, baseline, decode, known)
-    start = smooth.at_baseline[smooth.level]
+    start = smooth.at_baseline
     difference = known.values @ (known.coefficients @ decode) - start
     gradient, missing = _integrate(smooth, initial - baseline, baseline, difference, accuracy)
     return Attributed(gradient, initial - baseline, start, missing)
@@ -142,20 +144,23 @@ def attribute_members(
     decision: Decision,
     X: Array,
     directions: Array,
-    baselines: Sequence[Array],
+    baselines: Array,
     accuracy: Accuracy,
 ) -> list[Attributed]:
-    """Attribute decoded scores · `directions`, shape (N, K), of rows X to the concepts of each member."""
+    """Attribute decoded scores · `directions`, shape (N, K), of rows X to the concepts of each member.
+
+    `baselines` are rows too, of the same shape.
+    """
     return [
         attribute(
             model.readout,
             model.network,
             model.concepts(X),
-            baseline,
+            model.concepts(baselines),
             decoding(model, weight, decision) @ directions,
             accuracy,
         )
-        for (model, weight), baseline in zip(members, baselines, strict=True)
+        for model, weight in members
     ]
 
 
@@ -170,22 +175,25 @@ def _(readout: ShrunkReadout, network: Network, baseline: Array, decode: Array, 
     last, level = np.unique(np.where(known.stopped_at < 0, readout.n_iter + 1, known.stopped_at), return_inverse=True)
     in_use = known.iteration < last[:, None]
     shrunk = np.where(in_use, readout.shrinkage_of_columns[1:], 0.0)[:, :, None] * (readout.coefficients[1:] @ decode)
-    Q = in_blocks(lambda block: readout.innovations(network, block), baseline[None])
+    Q = in_blocks(lambda block: readout.innovations(network, block), baseline)[:, 1:]
+    at_baseline = np.zeros((len(baseline), decode.shape[1]))
+    for index, coefficients in enumerate(shrunk):
+        at_baseline[level == index] = Q[level == index] @ coefficients
     padded = np.pad(shrunk, ((0, 0), (1, 0), (0, 0)))
-    K = np.array([readout.basis.coefficients(C, len(baseline))[0] for C in padded])
-    return Smooth(_gradient(network, readout.reference, K), level, np.einsum("k,lkc->lc", Q[0, 1:], shrunk))
+    K = np.array([readout.basis.coefficients(C, len(readout.reference))[0] for C in padded])
+    return Smooth(_gradient(network, readout.reference, K), level, at_baseline)
 
 
 @smooth_score.register
 def _(readout: IncrementReadout, network: Network, baseline: Array, decode: Array, known: Split) -> Smooth:
-    start = split(readout, network, baseline[None])
+    start = split(readout, network, baseline)
     gradient = _gradient(network, readout.reference, (readout.coefficients @ decode)[None])
     return Smooth(gradient, np.zeros(len(known.values), np.intp), start.values @ (start.coefficients @ decode))
 
 
 @smooth_score.register
 def _(readout: StateReadout, network: Network, baseline: Array, decode: Array, known: Split) -> Smooth:
-    start = split(readout, network, baseline[None])
+    start = split(readout, network, baseline)
     weights = (readout.weights @ decode).transpose(0, 2, 1)
 
     def gradient(initial: Array, level: Codes) -> Array:
@@ -214,7 +222,7 @@ def _integrate(
     missing = np.full_like(difference, np.inf)
     rows, n_nodes = np.arange(len(delta)), NODES
     while len(rows) and n_nodes <= accuracy.most:
-        found = _mean_gradient(smooth, delta[rows], baseline, smooth.level[rows], n_nodes)
+        found = _mean_gradient(smooth, delta[rows], baseline[rows], smooth.level[rows], n_nodes)
         left = difference[rows] - np.einsum("nm,nmk->nk", delta[rows], found)
         before, after = np.abs(missing[rows]).max(axis=1), np.abs(left).max(axis=1)
         better = after <= before
@@ -241,7 +249,7 @@ def _mean_gradient(smooth: Smooth, delta: Array, baseline: Array, level: Codes, 
     found = np.empty((n, n_concepts, n_outputs))
     for start in range(0, n, size):
         block = slice(start, start + size)
-        points = baseline + position[:, None, None] * delta[block]
+        points = baseline[block] + position[:, None, None] * delta[block]
         gradient = smooth.gradient(points.reshape(-1, n_concepts), np.tile(level[block], n_nodes))
         mean = np.tensordot(weight, gradient.reshape(n_nodes, -1, n_outputs, n_concepts), axes=1)
         found[block] = mean.transpose(0, 2, 1)

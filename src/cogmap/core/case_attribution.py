@@ -40,33 +40,33 @@ def cases_gradient(readout: CaseReadout, initial: Array, baseline: Array, decode
         What cases add for the baseline.
     """
     coefficients = readout.coefficients @ decode
-    at_row = in_blocks(readout.resemblance, initial)
-    at_baseline = in_blocks(readout.resemblance, baseline[None])
-    u, u_baseline = readout.metric(initial), readout.metric(baseline[None])
+    at_row, at_baseline = in_blocks(readout.resemblance, initial), in_blocks(readout.resemblance, baseline)
+    u, u_baseline = readout.metric(initial), readout.metric(baseline)
     gradient = np.empty((*initial.shape, decode.shape[1]))
     size = max(1, PAIRS // max(len(readout.cases), 1))
     for begin in range(0, len(initial), size):
         rows = slice(begin, begin + size)
-        gained = at_row[rows] - at_baseline
-        gradient[rows] = _mean_gradient(readout, u[rows] - u_baseline, u_baseline, gained, coefficients)
-    return gradient, np.repeat(at_baseline @ coefficients, len(initial), axis=0)
+        gained = at_row[rows] - at_baseline[rows]
+        gradient[rows] = _mean_gradient(readout, u[rows] - u_baseline[rows], u_baseline[rows], gained, coefficients)
+    return gradient, at_baseline @ coefficients
 
 
 def _mean_gradient(readout: CaseReadout, q: Array, u_baseline: Array, gained: Array, coefficients: Array) -> Array:
     """Return the mean derivative along the lines with directions q, shape (n, M, K)."""
-    squared = (q**2).sum(axis=1)
+    squared, cases = (q**2).sum(axis=1), readout.cases
     moves = squared > 0
     length = np.where(moves, squared, 1.0)[:, None]
-    p = u_baseline - readout.cases
-    nearest = -(q @ p.T) / length
-    distance = np.sqrt(np.maximum((p**2).sum(axis=1) - nearest**2 * length, NEAREST**2))
+    nearest = (q @ cases.T - (q * u_baseline).sum(axis=1)[:, None]) / length
+    distance = (u_baseline**2).sum(axis=1)[:, None] - 2 * u_baseline @ cases.T + (cases**2).sum(axis=1)
+    distance = np.sqrt(np.maximum(distance - nearest**2 * length, NEAREST**2))
     integral = _inverse_distance(nearest, distance, np.sqrt(length))
     along = gained @ coefficients / length
     found = q[:, :, None] * along[:, None]
     for k, coefficient in enumerate(coefficients.T):
-        # Σ_j weight_j p₀_j = Σ_j weight_j (p_j + s₀_j q), for all rows at once.
+        # Σ_j weight_j p₀_j with p₀_j = u_baseline − c_j + s₀_j q, for all rows at once.
         weighted = integral * coefficient
-        found[:, :, k] -= weighted @ p + q * (weighted * nearest).sum(axis=1)[:, None]
+        found[:, :, k] -= u_baseline * weighted.sum(axis=1)[:, None] - weighted @ cases
+        found[:, :, k] -= q * (weighted * nearest).sum(axis=1)[:, None]
     gradient: Array = np.matmul(readout.metric.map, found) * moves[:, None, None]
     return gradient
 
@@ -76,7 +76,7 @@ def _inverse_distance(nearest: Array, distance: Array, length: Array) -> Array:
     position, weight = np.polynomial.legendre.leggauss(NODES)
     first = np.arcsinh(-nearest * length / distance)
     half = (np.arcsinh((1 - nearest) * length / distance) - first) / 2
-    total = np.zeros_like(distance)
+    total = np.zeros(distance.shape)
     for x, w in zip(position, weight, strict=True):
         total += w * np.exp(-distance * np.cosh(first + half * (1 + x)))
     inverse: Array = total * half / length

@@ -1,48 +1,55 @@
-"""Decorrelated concepts: for each concept the nearest variable that is uncorrelated with those of all others.
+"""Contributions of features that share information, with what they only take from each other removed.
 
-With Δ a row's distance from the mean, S the standard deviations and R the correlations of the training rows, the
-decorrelated concepts are z = R^−½ S⁻¹ Δ. A gradient g becomes R^½ S g, so that contributions z_k [R^½ S g]_k add up to
-Δ · g as before (Zuber and Strimmer 2011 do so for linear regression).
+Contributions c_j of collinear features cancel: their weights are large and of opposite sign wherever the data hardly
+tell them apart. With s_j² = E c_j² and P_jk = E c_j c_k / (s_j s_k), the decorrelated contributions are
 
-Easy to get wrong: without it, contributions of collinear concepts cancel each other. Their weights are large and of
-opposite sign wherever the data hardly tell them apart, and say nothing about the decision.
+    [P^−½ (c / s)]_j · [P^½ s]_j.
+
+They add up to the same sum, are uncorrelated, and each is as near as possible to its feature's. For a linear score
+these are the CAR scores of Zuber and Strimmer (2011), times the decorrelated features.
+
+Easy to get wrong: P is known from few rows, and among many features some correlations are large by chance, so all
+features would share. Only features that are linked by correlations of at least `LINKED` are taken together. These are
+correlations of the features, too: of k contributions that cancel only all together, two correlate by −1 / (k − 1).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from .activation import Array
 
-
-@dataclass(frozen=True)
-class Moments:
-    """Weighted mean (M,), standard deviations (M,) and correlations (M, M) of the training rows' initial states."""
-
-    mean: Array
-    deviation: Array
-    correlation: Array
+LINKED = 0.5
+"""Correlation that links two features: in 100 rows, chance exceeds it once in 10 million pairs."""
 
 
-def fit_moments(initial: Array, sample_weight: Array) -> Moments:
-    """Return the moments of weighted rows; no column may be constant."""
-    share = sample_weight / sample_weight.sum()
-    mean = share @ initial
-    centred = initial - mean
-    covariance = (centred * share[:, None]).T @ centred
-    deviation = np.sqrt(np.diagonal(covariance))
-    return Moments(mean, deviation, covariance / np.outer(deviation, deviation))
+def decorrelated(contributions: Array, differences: Array) -> Array:
+    """Return decorrelated contributions of rows, shape (n, F); a feature that is linked to none keeps its own.
 
-
-def decorrelated(moments: Moments, delta: Array, gradient: Array) -> Array:
-    """Return the contributions of the decorrelated concepts, shape (n, M, K).
-
-    `delta` has shape (n, M), `gradient` (n, M, K). A direction in which the training rows do not vary is left out.
+    `differences` are those of the features from which the contributions come, of the same shape.
     """
-    value, vector = np.linalg.eigh(moments.correlation)
-    least = len(value) * np.finfo(np.float64).eps * value.max(initial=0.0)
-    value, vector = value[value > least], vector[:, value > least]
-    z = (delta / moments.deviation) @ (vector / np.sqrt(value)) @ vector.T
-    root = (vector * np.sqrt(value)) @ vector.T * moments.deviation
-    contributions: Array = z[:, :, None] * np.matmul(root, gradient)
-    return contributions
+    standard, size = _standardised(contributions)
+    features, _ = _standardised(differences)
+    correlation = standard.T @ standard / len(standard)
+    linked = np.maximum(np.abs(correlation), np.abs(features.T @ features) / len(features)) >= LINKED
+    _, label = connected_components(linked, directed=False)
+    found = contributions.copy()
+    for block in np.flatnonzero(np.bincount(label) > 1):
+        own = label == block
+        found[:, own] = _decorrelated(standard[:, own], correlation[np.ix_(own, own)], size[own])
+    return found
+
+
+def _standardised(values: Array) -> tuple[Array, Array]:
+    """Divide columns by their root mean squares; columns of zeros stay."""
+    size = np.sqrt((values**2).mean(axis=0))
+    return np.divide(values, size, out=np.zeros_like(values), where=size > 0), size
+
+
+def _decorrelated(standard: Array, correlation: Array, size: Array) -> Array:
+    value, vector = np.linalg.eigh(correlation)
+    kept = value > len(value) * np.finfo(np.float64).eps * value[-1]
+    value, vector = value[kept], vector[:, kept]
+    z = standard @ (vector / np.sqrt(value)) @ vector.T
+    weight = (vector * np.sqrt(value)) @ (vector.T @ size)
+    weighted: Array = z * weight
+    return weighted

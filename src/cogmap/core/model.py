@@ -12,7 +12,6 @@ from .cases import sample_rows
 from .concepts import Concepts, fit_concepts
 from .constraints import Bounds, constrained_regression, constrained_stable_regression
 from .decision import class_shares
-from .decorrelation import Moments, fit_moments
 from .inner import correlation_weights, regression_weights, slope_weights, stable_regression_weights
 from .learning import Learned, learn, learn_with_cases
 from .readout import Readout, inverse_one_hot
@@ -84,12 +83,11 @@ def summarise(rows: Rows) -> Summary:
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted network; `moments` are those of the training rows' initial states."""
+    """A fitted network."""
 
     concepts: Concepts
     network: Network
     readout: Readout
-    moments: Moments
 
     def raw(self, X: Array) -> Array:
         """Return the raw class scores of rows, on the scale of f⁻¹ of the one-hot; shape (n, N)."""
@@ -131,7 +129,7 @@ def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
         max_iter=settings.max_iter,
         tol=settings.tol,
     )
-    return Model(concepts, network, learned.readout, fit_moments(initial, rows.weight)), learned
+    return Model(concepts, network, learned.readout), learned
 
 
 def remember(model: Model, learned: Learned, rows: Rows) -> tuple[Model, Learned]:

@@ -1,8 +1,9 @@
 """Relevance of features for the decision as a whole, in three kinds; each is at least 0, and 0 for a constant feature.
 
 - ``"paper"`` (equation 9): Ω(i) = Σ_j |w_ij| + Σ_j Σ_t |r_ij^t|, absolute weights that leave a concept.
-- ``"model"``: how far the decision moves with a feature, E |c_j|. The contributions c_j of a row to a class margin are
-  path-integrated through all iterations (`attribution`), for decorrelated concepts (`decorrelation`).
+- ``"model"``: how far the decision moves with a feature between two rows, E |c_j|. The contributions c_j to the
+  difference of their class margins are path-integrated through all iterations (`attribution`), for decorrelated
+  concepts (`decorrelation`).
 - ``"data"``: which features carry the decision in the data, |cov(x_j, margin)| / sd(x_j): the activation pattern of
   Haufe et al. (2014). It does not see a feature that the model only needs to cancel the noise of another one.
 

@@ -19,7 +19,7 @@ from ..knowledge import Knowledge
 from ..tuning import GRID, as_grid
 from .columns import Columns, Text, complete_tabular
 from .kinds import Array, Json, Kind, Maybe, Real, Scope, Whole, Written
-from .schema import CONCEPTS, DECISION, MOMENTS, NETWORK, READOUT, SUMMARY
+from .schema import CONCEPTS, DECISION, NETWORK, READOUT, SUMMARY
 from .values import Labels, NameList, Names, Value
 
 NETWORKS = 256
@@ -56,7 +56,6 @@ class Stack:
         return {
             "concepts": CONCEPTS.encode(model.concepts, f"{path}.concepts", arrays),
             "network": NETWORK.encode(model.network, f"{path}.network", arrays),
-            "moments": MOMENTS.encode(model.moments, f"{path}.moments", arrays),
         }
 
     def decode(self, node: Json, scope: Scope) -> Members:
@@ -68,25 +67,24 @@ class Stack:
         networks = []
         for i, part in enumerate(nodes):
             own = within.at(i).own(scope.sizes)
-            part = own.entries(part, {"concepts", "network", "moments"})
+            part = own.entries(part, {"concepts", "network"})
             network = NETWORK.decode(part["network"], own.at("network"))
-            concepts = CONCEPTS.decode(part["concepts"], own.at("concepts"))
-            networks.append((concepts, network, MOMENTS.decode(part["moments"], own.at("moments")), own.sizes))
+            networks.append((CONCEPTS.decode(part["concepts"], own.at("concepts")), network, own.sizes))
         members = [
             self._member(part, networks, scope.at("members").at(i))
             for i, part in enumerate(scope.at("members").items(node["members"]))
         ]
         read = {id(model.network) for model, _ in members}
-        scope.need(all(id(network) in read for _, network, _, _ in networks), "networks that members read")
+        scope.need(all(id(network) in read for _, network, _ in networks), "networks that members read")
         return members
 
     def _member(self, node: Json, networks: list[Any], scope: Scope) -> tuple[Model, float]:
         node = scope.entries(node, {"network", "readout", "weight"})
         number = Whole().decode(node["network"], scope.at("network"))
         scope.need(number < len(networks), "a member of a known network")
-        concepts, network, moments, sizes = networks[number]
+        concepts, network, sizes = networks[number]
         readout = READOUT.decode(node["readout"], scope.at("readout").own(sizes))
-        return Model(concepts, network, readout, moments), Real(low=0.0).decode(node["weight"], scope.at("weight"))
+        return Model(concepts, network, readout), Real(low=0.0).decode(node["weight"], scope.at("weight"))
 
 
 @dataclass(frozen=True)

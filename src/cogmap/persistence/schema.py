@@ -10,7 +10,6 @@ from ..core.activation import ACTIVATIONS
 from ..core.cases import CaseReadout, Metric
 from ..core.concepts import Concepts
 from ..core.decision import Decision
-from ..core.decorrelation import Moments
 from ..core.innovations import Basis
 from ..core.model import SUMMARY_ROWS, Summary
 from ..core.readout import StateReadout
@@ -44,10 +43,6 @@ def _check_basis(basis: Basis, scope: Scope) -> None:
     scope.need(bool(basis.map[0, 0] > 0), "a basis whose constant is positive")
 
 
-def _check_moments(moments: Moments, scope: Scope) -> None:
-    scope.need(bool((moments.deviation > 0).all()), "deviations above 0")
-
-
 def _check_summary(summary: Summary, scope: Scope) -> None:
     scope.need(0 < len(summary.rows) <= SUMMARY_ROWS, f"1 to {SUMMARY_ROWS} rows")
     scope.need(bool((summary.weight > 0).all()) and bool((summary.shares > 0).all()), "weights above 0")
@@ -65,11 +60,6 @@ NETWORK = Record(
         "phi": Real(low=0.0, high=1.0),
         "activation": Named(ACTIVATIONS),
     },
-)
-MOMENTS = Record(
-    Moments,
-    {"mean": Array("F64", ("M",)), "deviation": Array("F64", ("M",)), "correlation": Array("F64", ("M", "M"))},
-    _check_moments,
 )
 SUMMARY = Record(
     Summary,
