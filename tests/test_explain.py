@@ -143,6 +143,17 @@ def test_only_the_classes_asked_for_are_attributed(wine):
     np.testing.assert_allclose(few.base, everything.base[[2]])
 
 
+def test_a_typical_training_row_is_the_baseline(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=3, scaling="minmax").fit(X, y)
+    Z = X.drop(columns="constant")
+    nearest = (((Z - Z.mean()) / Z.std()) ** 2).sum(axis=1).idxmin()
+    explanation = model.explain(X[:5])
+    np.testing.assert_array_equal(explanation.baseline, X.loc[nearest])
+    expected = model.decision_function(X.loc[[nearest]])[0]
+    np.testing.assert_allclose(explanation.baseline_scores, np.tile(expected, (5, 1)), atol=1e-9)
+
+
 def test_a_given_row_is_the_baseline(wine):
     X, y = wine
     model = LTCNClassifier(max_iter=3).fit(X, y)
@@ -230,7 +241,9 @@ def test_the_text_tells_the_facts(explained, wine):
     assert f"{order[-1] - order[-2]:.3g} above that of {second}" in text
     a, b = (int(np.flatnonzero(model.classes_ == label)[0]) for label in (first, second))
     strongest = int((explanation.attributions[3, :, a] - explanation.attributions[3, :, b]).argmax())
-    assert f"{X.columns[strongest]} = {X.iloc[3, strongest]:.4g} (+" in text
+    typical = explanation.baseline[strongest]
+    assert f"{X.columns[strongest]} = {X.iloc[3, strongest]:.4g} instead of {typical:.4g} (+" in text
+    assert "Compared with a typical row" in text
     assert "iteration" in text
     period = explanation.dynamics.period[3]
     assert ("fixed point at" in text) == (period == 1)

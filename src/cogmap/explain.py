@@ -385,6 +385,10 @@ class Explanation:
         return added_up(values, difference, ROUNDED * largest), np.broadcast_to(start, difference.shape), missing
 
     @property
+    def _is_typical(self) -> bool:
+        return np.array_equal(self.baseline, _typical_row(self.estimator))
+
+    @property
     def _inner_norm(self) -> float:
         return float(np.linalg.norm(self.estimator.inner_weights_, 2))
 

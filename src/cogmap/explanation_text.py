@@ -52,7 +52,8 @@ def _reasons(explanation: "Explanation", row: int, count: int) -> list[str]:
     values = explanation._attribute(np.array([row]), direction[:, None])[0][0, :, 0]
     margin = float(explanation.scores[row] @ direction)
     towards, against = (_named(explanation, row, sign * values, sign, count) for sign in (1, -1))
-    compared = "other rows" if explanation.baseline_values is None else "the baseline"
+    compared = "a typical row" if explanation._is_typical else "the baseline"
+    compared = "other rows" if explanation.baseline_values is None else compared
     return [
         f"Its score is {margin:.3g} above that of {second}.",
         f"Compared with {compared}, these speak for {first}: {towards}." if towards else "",
@@ -105,12 +106,14 @@ def _timing(explanation: "Explanation", row: int) -> str:
 
 
 def _gate(explanation: "Explanation", row: int) -> str:
-    stopped = [int(t) for t in explanation.stopped_at[row] if t >= 0]
+    stopped_at = explanation.stopped_at[row]
+    stopped = [int(t) for t in stopped_at if t >= 0]
     if not stopped:
         return ""
+    where = f"In {len(stopped)} of {len(stopped_at)} networks the" if len(stopped_at) > 1 else "The"
     return (
-        f"The reasoning was ended before iteration {min(stopped)}, because the row lies outside what the training rows "
-        "tell about."
+        f"{where} reasoning was ended before iteration {min(stopped)}, because the row lies outside what the training "
+        "rows tell about."
     )
 
 

@@ -5,9 +5,9 @@ with respect to s, u = tanh dᵗ and h′ the h of the iteration before, step t 
 it to
 
     d̄ᵗ = φ s Ēᵗ [−u² (1 − r r′) − (1 − u²)(e r′ + h e′)] + φ s D̄ᵗ (1 − u²)(1 − h h′),
-    ḡᵗ = (1 − h²) [φ s (gap) − u h′ q + (what the step after left)],     q = φ s (Ēᵗ + D̄ᵗ),
+    ḡᵗ = (1 − h²) [φ s ḡᵗ⁺¹ c Wᵀ − u h′ q + l],     q = φ s (Ēᵗ + D̄ᵗ),
 
-leaves −u h q for the step before it, and passes d̄ and ḡ on through c Wᵀ.
+where l = −u h q is what the step after it left for it; D̄ᵗ⁻¹ is d̄ᵗ c Wᵀ.
 
 Easy to get wrong: coefficients of increments are as large as `AMPLIFICATION`, so the derivative of Eᵗ must keep its
 digits too. (tanh d − d)′ is −u² and not (1 − u²) − 1; and since e = h − r, both have the derivative 1 − h².
