@@ -32,6 +32,8 @@ ENOUGH_ROWS = 20
 """Fewer different values than this are not suspicious: any short list may hold each value once."""
 MOSTLY = 0.5
 """A text column is no category if more than this share of its values differ, or if fewer are among those kept."""
+ALMOST = 0.1
+"""A text column was meant as numbers if fewer than this share of its different values are none."""
 OTHER = "other"
 DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T]\d{1,2}:\d{2}.*)?\s*")
 
@@ -202,7 +204,7 @@ def _refuse_text(text: list[str], n_values: int, kept: float, name: str) -> None
     if len(text) < ENOUGH_ROWS:
         return
     odd = [value for value in text if not _is_number(value)]
-    if len(odd) < 0.1 * len(text):
+    if len(odd) < ALMOST * len(text):
         more = f" and {len(odd) - 1} more such values" if len(odd) > 1 else ""
         raise ValueError(
             f"Column {name!r} holds numbers, but also {odd[0]!r}{more}: leave such cells empty, or list the column as "

@@ -41,9 +41,9 @@ class Commands(click.Group):
             with warnings.catch_warnings():
                 warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
                 return super().invoke(ctx)
-        except ArithmeticError as error:
-            raise Failure(str(error)) from error
-        except (ImportError, OSError) as error:
+        except BrokenPipeError:  # the reader of stdout has seen enough, which click treats as such
+            raise
+        except (ArithmeticError, ImportError, OSError) as error:
             raise Failure(str(error)) from error
         except ValueError as error:
             if type(error).__name__ == "LinAlgError":
