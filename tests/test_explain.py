@@ -116,6 +116,14 @@ def test_explanations_of_the_papers_data_add_up(paper_data, name, activation):
     assert name != "plant-margin" or len(model.classes_) == 100
 
 
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
+def test_explanations_of_a_hundred_classes_and_twenty_iterations_add_up(paper_data, activation):
+    X, y = paper_data("plant-shape")
+    model = LTCNClassifier(activation=activation, alpha=1.0, max_iter=20, tol=0.0).fit(X[::2], y[::2])
+    assert model.n_iter_ == 20
+    assert_adds_up(model, X[:40], model.explain(X[:40], classes=model.classes_[::20]))
+
+
 @pytest.mark.parametrize("estimator", [LTCNClassifierCV(), LTCNClassifier(cases=True)])
 def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
     X, y = paper_data("vehicle")
@@ -303,15 +311,16 @@ def test_shap_gets_values_that_add_up(explained, wine):
 
 def test_shap_gets_the_margin_of_two_classes_and_draws_it(wine):
     shap = pytest.importorskip("shap", reason="shap is not installed")
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    pytest.importorskip("matplotlib").use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
     X, y = wine
     model = LTCNClassifier(max_iter=3).fit(X, y == "barolo")
     found = model.explain(X).to_shap()
     np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.decision_function(X), atol=1e-8)
-    shap.plots.waterfall(found[0], show=False)
-    shap.plots.bar(found, show=False)
-    matplotlib.pyplot.close("all")
+    for plot, part in ((shap.plots.waterfall, found[0]), (shap.plots.bar, found), (shap.plots.beeswarm, found)):
+        plt.figure()  # shap draws on the current one
+        plot(part, show=False)
+    plt.close("all")
 
 
 def test_what_does_not_add_up_is_said(rng):

@@ -93,7 +93,8 @@ def _timing(explanation: "Explanation", row: int) -> str:
     base = sum(float(part.base @ direction) for part in explanation.splits)
     remembered = sum(float(part.cases[row] @ direction) for part in explanation.splits)
     behind = np.flatnonzero(base + remembered + np.cumsum(steps) <= 0)
-    decided = int(behind[-1]) + 1 if len(behind) else 0
+    # Tied scores leave a margin of 0 to the end.
+    decided = min(int(behind[-1]) + 1, len(steps) - 1) if len(behind) else 0
     cases = f", remembered training rows {remembered:+.3g}" if remembered else ""
     if decided == 0:
         when = "It is decided by the features themselves, before any iteration"

@@ -171,9 +171,8 @@ def _paper(estimator: NetworkClassifier, per_class: bool) -> Array:
     function = paper_relevance_of_classes if per_class else paper_relevance
     concepts = function(estimator.inner_weights_, estimator.outer_weights_)
     feature = np.concatenate([model.concepts.feature for model in estimator._networks])
-    return feature_sums(np.atleast_2d(concepts)[:, :, None], feature, estimator.n_features_in_)[:, :, 0].reshape(
-        (*concepts.shape[:-1], estimator.n_features_in_)
-    )
+    belongs = feature[:, None] == np.arange(estimator.n_features_in_)
+    return concepts @ belongs.astype(np.float64)
 
 
 def _resampled(
