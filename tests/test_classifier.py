@@ -113,6 +113,14 @@ def test_two_fits_give_the_same_bits(iris):
     assert first.inner_weights_.tobytes() == second.inner_weights_.tobytes()
 
 
+def test_class_count_is_the_weight_of_each_class(iris):
+    X, y = iris
+    weight = np.arange(len(y)) % 4
+    np.testing.assert_array_equal(LTCNClassifier(max_iter=1).fit(X, y).class_count_, [50, 50, 50])
+    weighted = LTCNClassifier(max_iter=1, class_weight="balanced").fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(weighted.class_count_, [weight[y == k].sum() for k in range(3)])
+
+
 PROMISE = 1e-6  # how far a score may move, as a share of the largest
 
 

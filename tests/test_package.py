@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OPTIONAL = ("pandas", "polars", "matplotlib", "networkx", "click", "dask", "torch", "pyspark", "onnx")
+OPTIONAL = (
+    "pandas", "polars", "matplotlib", "networkx", "shap", "click", "dask", "torch", "pyspark", "onnx", "safetensors",
+    "pyarrow",
+)  # fmt: skip
 
 
 def test_import_loads_no_optional_library():

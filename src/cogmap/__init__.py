@@ -5,13 +5,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
+    from .errors import DataFileError, ModelFileError
+    from .knowledge import Knowledge
+    from .persistence import load
+    from .tabular import TabularClassifier
     from .tuning import LTCNClassifierCV
-    from .warnings import IllConditionedWarning
+    from .warnings import IllConditionedWarning, KnowledgeWarning, UnreliableRelevanceWarning
 
 __version__ = "0.1.0"
 
-_HOMES = {"IllConditionedWarning": "warnings", "LTCNClassifier": "classifier", "LTCNClassifierCV": "tuning"}
-__all__ = ["IllConditionedWarning", "LTCNClassifier", "LTCNClassifierCV"]
+_HOMES = {
+    "DataFileError": "errors",
+    "IllConditionedWarning": "warnings",
+    "Knowledge": "knowledge",
+    "KnowledgeWarning": "warnings",
+    "LTCNClassifier": "classifier",
+    "LTCNClassifierCV": "tuning",
+    "ModelFileError": "errors",
+    "TabularClassifier": "tabular",
+    "UnreliableRelevanceWarning": "warnings",
+    "load": "persistence",
+}
+__all__ = [
+    "DataFileError",
+    "IllConditionedWarning",
+    "Knowledge",
+    "KnowledgeWarning",
+    "LTCNClassifier",
+    "LTCNClassifierCV",
+    "ModelFileError",
+    "TabularClassifier",
+    "UnreliableRelevanceWarning",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,14 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .core.activation import ACTIVATIONS, Array
+from .core.concepts import Concepts
+from .core.constants import INNER_NORM
+from .core.constraints import Bounds, exceeds_cap
 from .core.decision import METRICS
 from .core.learning import Learned
 from .core.model import Model, Rows, Settings, fit_model
 from .core.readout import UNTRUSTWORTHY_CONDITION
 from .core.reasoning import RULES, Rule
 from .estimator import NetworkClassifier
+from .knowledge import Knowledge
+from .knowledge.edges import check_terms, checked_knowledge, edge_bounds
 from .validation import column
-from .warnings import IllConditionedWarning
+from .warnings import IllConditionedWarning, KnowledgeWarning
 
 CHOICES = {
     "activation": tuple(ACTIVATIONS),
@@ -76,11 +81,17 @@ class LTCNClassifier(NetworkClassifier):
         Reasoning stops at the fixed point: where no activation of any training row moves by `tol` or more.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class's rows, in the fit and in the decision's priors.
+    knowledge : Knowledge or None, default=None
+        What experts state about the edges. Regressions are solved under it exactly, and only in the columns concerned;
+        the cap of the stable regression acts on what is learned, not on what is stated. Other weights are replaced or
+        clipped, after their normalisation. With linguistic terms, a statement about a feature holds for all its terms.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         Class labels.
+    class_count_ : array of shape (n_classes,)
+        Number of training rows of each class; with sample weights, their sum.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -110,8 +121,10 @@ class LTCNClassifier(NetworkClassifier):
         Number of independent columns that the readout reads, the constant among them.
     condition_ : float
         Largest factor by which the solution magnifies a rounding error.
+    knowledge_ : Knowledge
+        The statements under which the model was fitted.
     feature_importances_ : array of shape (n_features_in_,)
-        The paper's relevance of each feature, summing to 1.
+        Relevance of each feature (kind "model", from the training rows kept), summing to 1.
 
     References
     ----------
@@ -146,6 +159,7 @@ class LTCNClassifier(NetworkClassifier):
         cases: bool = False,
         tol: float = 1e-12,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        knowledge: Knowledge | None = None,
     ) -> None:
         self.phi = phi
         self.max_iter = max_iter
@@ -161,6 +175,7 @@ class LTCNClassifier(NetworkClassifier):
         self.cases = cases
         self.tol = tol
         self.class_weight = class_weight
+        self.knowledge = knowledge
 
     @classmethod
     def paper(cls, **parameters: Any) -> Self:
@@ -197,6 +212,7 @@ class LTCNClassifier(NetworkClassifier):
         self._check_parameters()
         rows = self._training_rows(X, y, sample_weight)
         model, learned = fit_model(rows, self._settings(rows))
+        check_terms(self.knowledge_, self._feature_names(), [model.concepts])
         outside, fitted = model.one_hot_scale(learned.outside), model.one_hot_scale(learned.fitted)
         self._decision = self._decide(outside, fitted, rows, model.scale)
         self._keep(model, learned)
@@ -205,7 +221,7 @@ class LTCNClassifier(NetworkClassifier):
     def _keep(self, model: Model, learned: Learned) -> None:
         """Set the fitted attributes."""
         self._members, self._constant = [(model, 1.0)], np.zeros(len(self.classes_))
-        self._networks, self._longest = [model], self.max_iter
+        self._networks, self._network_names, self._longest = [model], [""], self.max_iter
         self._publish([model.readout.outer(model.network)], [""])
         self.alpha_, self.shrinkage_ = learned.alpha, learned.shrinkage
         self.rank_, self.condition_ = learned.rank, learned.condition
@@ -234,7 +250,21 @@ class LTCNClassifier(NetworkClassifier):
             terms=self.terms,
             cases=self.cases,
             tol=self.tol,
+            bounds=self._bounds if self.knowledge else None,
         )
+
+    def _bounds(self, concepts: Concepts) -> Bounds:
+        """Return what is stated about the edges between concepts; warn where it takes more than the cap allows."""
+        bounds = edge_bounds(checked_knowledge(self.knowledge, self._feature_names()), self._feature_names(), concepts)
+        if isinstance(self.inner, str) and self.inner == "stable-regression" and exceeds_cap(bounds.least):
+            warnings.warn(
+                f"The stated weights alone have a spectral norm of {np.linalg.norm(bounds.least, 2):.3g}, and "
+                f"inner='stable-regression' caps it at {INNER_NORM:g}: reasoning may not converge. "
+                "State smaller weights, or look at diagnose(X).",
+                KnowledgeWarning,
+                stacklevel=5,
+            )
+        return bounds
 
     def _check_parameters(self) -> None:
         for name, choices in CHOICES.items():

@@ -13,26 +13,43 @@ from .classifier import LTCNClassifier
 from .plots import CognitiveMapDisplay, TrajectoryDisplay
 
 
-def run(output: Path) -> Iterator[str]:
-    """Yield the lines to show; write two pictures into `output`."""
+def measure(output: Path) -> dict[str, Any]:
+    """Return what the demo shows, by name; write two pictures into `output`."""
     data = load_wine(as_frame=True)
     X, y = data.data, np.asarray(data.target_names)[data.target]
     model = LTCNClassifier()
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     predicted = cross_val_predict(model, X, y, cv=folds)
-    yield f"wine: {len(X)} rows, {X.shape[1]} features, {len(data.target_names)} classes; five-fold cross-validation"
-    yield f"accuracy {accuracy_score(y, predicted):.3f}   kappa {cohen_kappa_score(y, predicted):.3f}"
     model.fit(X, y)
-    yield ""
-    yield "most relevant features (share of the paper's relevance)"
-    importances = model.feature_importances_
-    for i in np.argsort(-importances)[:5]:
-        yield f"  {X.columns[i]:<30} {importances[i]:.3f}"
-    yield ""
-    yield f"reasoning: {model.diagnose(X)}"
+    order = np.argsort(-model.feature_importances_)
     output.mkdir(parents=True, exist_ok=True)
-    yield f"map:        {_save(CognitiveMapDisplay.from_estimator(model).figure_, output / 'map.png')}"
-    yield f"trajectory: {_save(TrajectoryDisplay.from_estimator(model, X, y).figure_, output / 'trajectory.png')}"
+    return {
+        "data": "wine",
+        "rows": len(X),
+        "features": X.shape[1],
+        "classes": len(data.target_names),
+        "accuracy": float(accuracy_score(y, predicted)),
+        "kappa": float(cohen_kappa_score(y, predicted)),
+        "relevance": {str(X.columns[i]): float(model.feature_importances_[i]) for i in order},
+        "reasoning": str(model.diagnose(X)),
+        "map": str(_save(CognitiveMapDisplay.from_estimator(model).figure_, output / "map.png")),
+        "trajectory": str(_save(TrajectoryDisplay.from_estimator(model, X, y).figure_, output / "trajectory.png")),
+    }
+
+
+def lines(found: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines to show of what was measured."""
+    sizes = f"{found['rows']} rows, {found['features']} features, {found['classes']} classes"
+    yield f"{found['data']}: {sizes}; five-fold cross-validation"
+    yield f"accuracy {found['accuracy']:.3f}   kappa {found['kappa']:.3f}"
+    yield ""
+    yield "most relevant features (share of the relevance)"
+    for name, share in list(found["relevance"].items())[:5]:
+        yield f"  {name:<30} {share:.3f}"
+    yield ""
+    yield f"reasoning: {found['reasoning']}"
+    yield f"map:        {found['map']}"
+    yield f"trajectory: {found['trajectory']}"
 
 
 def _save(figure: Any, path: Path) -> Path:

@@ -1,48 +1,68 @@
 """What the classifiers share: input, scores, classes, probabilities, and the view of their networks as one."""
 
-from typing import Any
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.decision import Decision, argmax_decision, discriminant_decision
 from .core.dynamics import Dynamics, diagnose, merged
-from .core.model import Model, Rows, merge_copies
-from .core.relevance import paper_relevance
+from .core.model import Model, Rows, Summary, merge_copies, summarise
+from .core.relevance import Interval
+from .core.scaling import varying
+from .knowledge import Knowledge
+from .knowledge.edges import checked_knowledge, irrelevant_features, without_effect
 from .validation import checked_rows
+from .warnings import KnowledgeWarning
+
+if TYPE_CHECKING:
+    from .explain import Explanation
+    from .relevance import GroupedRelevance
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a list of networks, seen as one with block-diagonal inner weights.
 
-    A subclass sets the fitted state: `_members`, each a `Model` with its weight in the raw score, and `_constant`, what
-    is added to them; `_networks`, one `Model` for each block (members may share a network); `_longest`, the most
-    iterations that it allowed; and `_decision`.
+    Checking the training rows sets `_summary`. A subclass sets the rest of the fitted state: `_members`, each a `Model`
+    with its weight in the raw score, and `_constant`, what is added to them; `_networks`, one `Model` for each block
+    (members may share a network); `_longest`, the most iterations that it allowed; and `_decision`.
+    `_network_names` tell the networks apart, whichever of them are used.
     """
 
     classes_: NDArray[Any]
+    class_count_: Array
     n_features_in_: int
     n_iter_: int
     inner_weights_: Array
     outer_weights_: Array
     concept_names_: NDArray[Any]
+    condition_: float
     class_weight: Any
     decision: str
     decision_metric: str
     tol: float
+    knowledge: Knowledge | None
+    knowledge_: Knowledge
     _members: list[tuple[Model, float]]
     _constant: Array
     _networks: list[Model]
+    _network_names: list[str]
     _longest: int
     _decision: Decision
+    _summary: Summary
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the score of each class; for two classes, that of the second less that of the first.
@@ -71,13 +91,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         They are the softmax of the scores times a factor that minimises the leave-one-out log loss. With
         ``decision_metric="log_loss"`` they are calibrated; another metric moves the prior on purpose, and them with it.
         """
-        scores = self._scores(X)
-        probability = softmax(self._decision.sharpness * scores, axis=1)
-        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
-        winner, row = scores.argmax(axis=1), np.arange(len(scores))
-        tied = probability.argmax(axis=1) != winner
-        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
-        return probability
+        return self._probability(self._scores(X))
 
     def trajectory(self, X: ArrayLike) -> Array:
         """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
@@ -99,32 +113,272 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             The verdict for each row, whether the fixed point is unique, and a bound that may prove convergence.
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        tol = max(self.tol, float(np.finfo(np.float64).eps))
-        return merged([diagnose(model.states(rows, self._longest), model.network, tol) for model in self._networks])
+        return self._diagnosed(checked_rows(self, X, reset=False))
 
-    def relevance(self) -> Array:
-        """Return the paper's relevance Ω of each feature, the absolute weights that leave its concepts.
+    def relevance(
+        self, X: ArrayLike | None = None, *, kind: Literal["model", "data", "paper"] = "model", per_class: bool = False
+    ) -> Array:
+        """Return how relevant each feature is for the decision as a whole.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Rows to take means over; by default up to 256 training rows that the model kept.
+        kind : {"model", "data", "paper"}, default="model"
+            ``"model"``: how far the decision moves with the feature between two rows, the mean absolute contribution
+            to the class margins (a class's score less the mean of the others'), integrated through all iterations; what
+            correlated features share is divided among them.
+            ``"data"``: which features carry the decision in the data, |cov(feature, margin)| / sd(feature).
+            ``"paper"``: Ω, the absolute weights that leave the feature's concepts.
+        per_class : bool, default=False
+            Return one line for each class; otherwise the mean over the classes, weighted by their shares.
 
         Returns
         -------
-        array of shape (n_features_in_,)
-            Relevance; exactly 0 for a constant feature.
+        array of shape (n_features_in_,) or (n_classes, n_features_in_)
+            Relevance, at least 0; exactly 0 for a constant feature.
+
+        Warns
+        -----
+        UnreliableRelevanceWarning
+            Where weights that cancel, or rounding, decide the result.
+        """
+        from .relevance import relevance
+
+        return relevance(self, X, kind, per_class)
+
+    def relevance_intervals(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        kind: Literal["model", "data", "paper"] = "model",
+        per_class: bool = False,
+        n_bootstrap: int = 200,
+        level: float = 0.95,
+        random_state: int = 0,
+    ) -> Interval:
+        """Return relevance with bootstrap intervals.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to resample.
+        y : array-like of shape (n_samples,), default=None
+            Their classes. With them the model is refitted on each resample, drawn within the classes; otherwise the
+            model is held and the interval says how far the mean depends on the rows.
+        kind, per_class
+            As for `relevance`; ``kind="paper"`` needs y.
+        n_bootstrap : int, default=200
+            Number of resamples.
+        level : float, default=0.95
+            Share of the resampled values within the interval.
+        random_state : int, default=0
+            Seed of the resamples.
+
+        Returns
+        -------
+        Interval
+            Named tuple of `estimate`, `low` and `high`.
+        """
+        from .relevance import relevance_intervals
+
+        return relevance_intervals(self, X, y, kind, per_class, n_bootstrap, level, random_state)
+
+    def grouped_relevance(
+        self,
+        X: ArrayLike | None = None,
+        *,
+        groups: Literal["auto"] | Mapping[str, Sequence[str]] = "auto",
+        kind: Literal["model", "data"] = "model",
+        per_class: bool = False,
+        threshold: float = 0.8,
+    ) -> "GroupedRelevance":
+        """Return the joint relevance of groups of features, for blocks that carry the same information.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Rows, as for `relevance`.
+        groups : "auto" or dict of str to sequence of str, default="auto"
+            Names of the features in each group; a feature in none is a group of its own. ``"auto"`` clusters features
+            whose absolute correlation is `threshold` or more on average.
+        kind : {"model", "data"}, default="model"
+            The size of the sum of the members' contributions, or the spread of the margin that goes with them.
+        per_class : bool, default=False
+            As for `relevance`.
+        threshold : float, default=0.8
+            Absolute correlation for ``groups="auto"``.
+
+        Returns
+        -------
+        GroupedRelevance
+            Named tuple of `names`, `features` and `relevance`.
+        """
+        from .relevance import grouped_relevance
+
+        return grouped_relevance(self, X, groups, kind, per_class, threshold)
+
+    def explain(
+        self, X: ArrayLike, *, classes: ArrayLike | None = None, baseline: ArrayLike | None = None
+    ) -> "Explanation":
+        """Explain the scores of rows: over concepts and iterations, and over features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        classes : array-like of class labels, default=None
+            Classes whose scores are explained; all by default.
+        baseline : array-like of shape (n_features,), default=None
+            The row with which rows are compared in the attribution to features; by default the most typical of the
+            training rows kept, the nearest to their mean.
+
+        Returns
+        -------
+        Explanation
+            The explanation, with `to_frame`, `features_frame`, `to_text`, `to_shap`, `flips` and more.
+        """
+        from .explain import explain
+
+        return explain(self, X, classes, baseline)
+
+    def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
+        """Write the fitted model to one file, which `cogmap.load` reads without executing anything in it.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file, by custom ending in ``.cogmap``; a file of that name is replaced.
+        data : path-like, default=None
+            The file that the model was fitted on, if it was one: its SHA-256 is kept in the model file.
+
+        Returns
+        -------
+        Path
+            The path.
+        """
+        from .persistence import save
+
+        return save(self, path, data=data)
+
+    def edit(self, knowledge: Knowledge, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Return a new model, fitted under the statements of this one and these.
+
+        It has the same class and parameters, but for `knowledge`, and everything is learned anew from the rows under
+        the statements, so that it is the model which those statements would have given from the start.
+        `LTCNClassifierCV` chooses and stacks its networks anew too. This model stays as it is.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+            What to state beyond `knowledge_`; it must not contradict it.
+        X : array-like of shape (n_samples, n_features)
+            Rows, most often those that this model was fitted to.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        NetworkClassifier
+            The new model.
         """
         check_is_fitted(self)
-        concepts = paper_relevance(self.inner_weights_, self.outer_weights_)
-        feature = np.concatenate([network.concepts.feature for network in self._networks])
-        return np.bincount(feature, concepts, self.n_features_in_).astype(np.float64)
+        checked_rows(self, X, reset=False)
+        added = checked_knowledge(knowledge, self._feature_names())
+        edited: Self = clone(self).set_params(knowledge=self.knowledge_ + added)
+        return edited.fit(X, y, sample_weight=sample_weight)
+
+    def compare(self, other: "NetworkClassifier", X: ArrayLike, y: ArrayLike) -> Comparison:
+        """Say what changes from this model to another one, most often an edit of it.
+
+        Parameters
+        ----------
+        other : LTCNClassifier or LTCNClassifierCV
+            A model with the same features and classes.
+        X : array-like of shape (n_samples, n_features)
+            Rows to compare the predictions on, if possible not those that the models were fitted to.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+
+        Returns
+        -------
+        Comparison
+            Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
+        """
+        return compare(self, other, X, y)
 
     @property
     def feature_importances_(self) -> Array:
-        """Relevance of each feature, summing to 1."""
-        relevance = self.relevance()
-        return relevance / (relevance.sum() or 1.0)
+        """Relevance of each feature (`relevance`, kind "model", from the training rows kept), summing to 1."""
+        from .relevance import importances
+
+        return importances(self)
+
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        opset: int = 13,
+        contributions: bool = False,
+        dtype: Literal["float32", "float64"] = "float64",
+    ) -> Path:
+        """Write the fitted classifier as an ONNX file, which predicts without Python.
+
+        The graph has one input ``X`` of shape (rows, n_features_in_) and the outputs ``label``, ``scores`` (one column
+        for each class; `decision_function` for two classes is the second less the first) and ``probabilities``. It
+        consists of plain operators and computes in double precision. Needs the extra ``onnx``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write; one that exists is replaced.
+        opset : int, default=13
+            Version of the operator set, 13 or later. The graph is the same; an old one is read by more runtimes.
+        contributions : bool, default=False
+            Also output ``contributions``, shape (rows, n_iter_ + 1, n_concepts, n_classes): what each iteration of each
+            concept adds to each score; ``base``, what is added to them; and with cases ``cases``, what these add. Their
+            sum is the score.
+        dtype : {"float32", "float64"}, default="float64"
+            Type of ``X``. The rounding of rows to float32 is all that it costs.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_iris
+        >>> from cogmap import LTCNClassifier
+        >>> clf = LTCNClassifier().fit(*load_iris(return_X_y=True))
+        >>> with TemporaryDirectory() as folder:
+        ...     clf.to_onnx(Path(folder) / "iris.onnx").name
+        'iris.onnx'
+        """
+        from .onnx import export
+
+        return export(self, path, opset=opset, contributions=contributions, dtype=dtype)
 
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         return self._decision(self._raw(checked_rows(self, X, reset=False)))
+
+    def _probability(self, scores: Array) -> Array:
+        probability = softmax(self._decision.sharpness * scores, axis=1)
+        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
+        winner, row = scores.argmax(axis=1), np.arange(len(scores))
+        tied = probability.argmax(axis=1) != winner
+        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
+        return probability
+
+    def _diagnosed(self, rows: Array) -> Dynamics:
+        tol = max(self.tol, float(np.finfo(np.float64).eps))
+        return merged([diagnose(model.states(rows, self._longest), model.network, tol) for model in self._networks])
 
     def _raw(self, X: Array) -> Array:
         """Return the raw class scores of checked rows on the scale of the one-hot, shape (n, n_classes)."""
@@ -141,11 +395,19 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
+    def _edges(self) -> dict[Edge, float]:
+        """Return the weight of every edge by its network and the names of its concepts."""
+        found: dict[Edge, float] = {}
+        for name, model in zip(self._network_names, self._networks, strict=True):
+            concepts = model.concepts.names(self._feature_names())
+            keys = (Edge(name, source, target) for source in concepts for target in concepts)
+            found |= zip(keys, model.network.weights.ravel().tolist(), strict=True)
+        return found
+
     def _publish(self, outer: list[tuple[Array, Array]], labels: list[str]) -> None:
         """Set the attributes that show all blocks as one network; `outer` has weights and bias of each block."""
         self.n_iter_ = max(len(weights) for weights, _ in outer) - 1
-        self.inner_weights_ = block_diag(*(model.network.weights for model in self._networks))
-        self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
+        self._join_networks()
         padded = [np.pad(R, ((0, self.n_iter_ + 1 - len(R)), (0, 0), (0, 0))) for R, _ in outer]
         self.outer_weights_ = np.concatenate(padded, axis=1)
         self.outer_bias_ = np.sum([bias for _, bias in outer], axis=0)
@@ -154,9 +416,18 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             [name + label for block, label in zip(names, labels, strict=True) for name in block], dtype=object
         )
 
+    def _join_networks(self) -> None:
+        """Set the inner weights and bias of all blocks as one network."""
+        self.inner_weights_ = block_diag(*(model.network.weights for model in self._networks))
+        self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
+
     def _training_rows(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
-        """Check the input and drop rows of weight 0; set `classes_`."""
+        """Check the input and drop rows of weight 0; set `classes_` and `class_count_`."""
         rows = checked_rows(self, X, reset=True)
+        self.knowledge_ = checked_knowledge(self.knowledge, self._feature_names())
+        if (silent := irrelevant_features(self.knowledge_, self._feature_names())).any():
+            # A constant column is no concept, and merges the rows that nothing else tells apart.
+            rows = np.where(silent, 0.0, rows)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = column_or_1d(y, warn=True)
@@ -172,5 +443,18 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         share = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weight)
         if not (share > 0).all():
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
+        self.class_count_ = np.bincount(codes, weight, len(self.classes_)).astype(np.float64)
         rows, codes, weight = merge_copies(rows, codes, weight)
-        return Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))
+        self._warn_of_constants(rows)
+        found = Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))
+        self._summary = summarise(found)
+        return found
+
+    def _warn_of_constants(self, X: Array) -> None:
+        """Warn of statements that have no effect, because their feature is constant and so has no edges."""
+        for statement, name in without_effect(self.knowledge_, self._feature_names(), varying(X)):
+            warnings.warn(
+                f"'{statement}' has no effect: {name!r} is constant in these rows, and so is no concept.",
+                KnowledgeWarning,
+                stacklevel=4,
+            )

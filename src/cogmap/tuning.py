@@ -18,6 +18,8 @@ from .core.learning import Learned
 from .core.model import Model, Rows, fit_model, remember
 from .core.reasoning import Rule
 from .estimator import NetworkClassifier
+from .knowledge import Knowledge
+from .knowledge.edges import check_terms
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 ONE_HOT = np.array([0.0, 1.0])
@@ -73,6 +75,8 @@ class LTCNClassifierCV(NetworkClassifier):
         What makes a configuration the best, by leave-one-out; ties go to the simpler one.
     rule, decision, decision_metric, tol, class_weight
         As for `LTCNClassifier`.
+    knowledge : Knowledge or None, default=None
+        What experts state about the edges; it holds in every network.
 
     Attributes
     ----------
@@ -83,8 +87,9 @@ class LTCNClassifierCV(NetworkClassifier):
     cv_results_ : dict of arrays
         For each configuration: ``params``, ``param_…``, ``mean_test_score`` (the leave-one-out score, larger is
         better), ``rank_test_score``, ``mean_fit_time``, ``stack_weight``, and ``loo_…`` for every scoring.
-    classes_, n_features_in_, feature_names_in_, concept_names_, inner_weights_, inner_bias_, outer_weights_, \
-outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importances_
+    classes_, class_count_, n_features_in_, feature_names_in_, concept_names_, inner_weights_, inner_bias_, \
+outer_weights_, outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, knowledge_, \
+feature_importances_
         As for `LTCNClassifier`, of the one network. Where it has several blocks, the names of its concepts say in which
         parameters a block differs. Outer weights are on the scale of the one-hot, and leave out the cases.
 
@@ -116,6 +121,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         decision_metric: Literal["kappa", "accuracy", "balanced_accuracy", "log_loss"] = "kappa",
         tol: float = 1e-12,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        knowledge: Knowledge | None = None,
     ) -> None:
         self.phi = phi
         self.activation = activation
@@ -131,6 +137,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         self.decision_metric = decision_metric
         self.tol = tol
         self.class_weight = class_weight
+        self.knowledge = knowledge
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit every configuration, then combine them.
@@ -152,6 +159,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         members = self._configurations()
         rows = self._training_rows(X, y, sample_weight)
         candidates = [self._fitted(member, rows) for member in members]
+        check_terms(self.knowledge_, self._feature_names(), [c.model.concepts for c in candidates])
         if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
             candidates.append(self._remembered(self._best(candidates), rows))
         best = self._best(candidates)
@@ -168,11 +176,11 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
-        grids = [_as_grid(getattr(self, name)) for name in GRID]
+        grids = [as_grid(getattr(self, name)) for name in GRID]
         for name, grid in zip(GRID, grids, strict=True):
             if not grid:
                 raise ValueError(f"{name} is an empty grid: give at least one value.")
-        shared = {name: getattr(self, name) for name in ("rule", "decision", "decision_metric", "tol")}
+        shared = {name: getattr(self, name) for name in ("rule", "decision", "decision_metric", "tol", "knowledge")}
         members = [LTCNClassifier(**dict(zip(GRID, values, strict=True)), **shared) for values in product(*grids)]
         for member in members:
             member._check_parameters()
@@ -228,7 +236,11 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         for i, (model, _) in enumerate(self._members):
             blocks.setdefault(id(model.network), []).append(i)
         self._networks = [self._members[indices[0]][0] for indices in blocks.values()]
-        labels = block_labels([members[indices[0]].params for indices in blocks.values()])
+        params = [members[indices[0]].params for indices in blocks.values()]
+        every = self.cv_results_["params"]
+        names = {id(one): label.strip(" []") for one, label in zip(every, block_labels(every), strict=True)}
+        self._network_names = [names[id(one)] for one in params]
+        labels = block_labels(params)
         self._publish([self._outer(indices) for indices in blocks.values()], labels)
         self.outer_bias_ = self.outer_bias_ + self._constant
 
@@ -257,7 +269,7 @@ outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, feature_importance
         }
 
 
-def _as_grid(value: Any) -> list[Any]:
+def as_grid(value: Any) -> list[Any]:
     """Return a grid's values; one value is a grid of its own."""
     return list(value) if isinstance(value, (list, tuple, np.ndarray, range)) else [value]
 

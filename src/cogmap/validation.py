@@ -1,5 +1,6 @@
 """Input from users: what is wrong with it, in one sentence that names the column and the way out."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,14 @@ def _check_span(rows: Array, names: NDArray[Any] | None) -> None:
 def column(index: int, names: NDArray[Any] | None) -> str:
     """Name a column for a message."""
     return f"column {index}" if names is None else f"column {str(names[index])!r}"
+
+
+def module(name: str, extra: str) -> Any:
+    """Import an optional library, or name the extra that brings it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(f'This needs {name}: pip install "cogmap[{extra}]".') from error
 
 
 def _text_sentence(X: Any) -> str:

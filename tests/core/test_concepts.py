@@ -151,3 +151,11 @@ def test_names_of_many_terms_tell_values_apart_that_differ_in_late_digits():
     names = fit_concepts(X, np.ones(50), "minmax", 7, (0.0, 1.0)).names(["pressure"])
     assert len(set(names)) == 7
     assert names[0] == "pressure is about 101300"
+
+
+@pytest.mark.parametrize("terms", [None, 3, 5])
+@pytest.mark.parametrize("scaling", ["halfway", "quantile", "minmax"])
+def test_inverse_gives_the_varying_features_back(scaling, terms, rng):
+    X = np.c_[rng.normal(size=80) ** 3, np.full(80, 2.0), rng.integers(0, 4, 80), rng.random(80)]
+    concepts = fit_concepts(X, np.ones(80), scaling, terms, RANGE)
+    np.testing.assert_allclose(concepts.inverse(concepts(X)), X[:, [0, 2, 3]], atol=1e-9)

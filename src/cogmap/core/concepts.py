@@ -48,6 +48,17 @@ class Concepts:
             return scaled
         return np.hstack([memberships(z, peaks) for z, peaks in zip(scaled.T, self.peaks, strict=True)])
 
+    def inverse(self, initial: Array) -> Array:
+        """Return the varying features of rows with these initial states; tied values come back as one of them."""
+        found, start = [], 0
+        for values, heights, peaks in zip(self.scaling.values, self.scaling.heights, self.peaks, strict=True):
+            block = initial[:, start : start + max(1, len(peaks))]
+            # Triangular memberships add up to 1, and their peaks' mean is the scaled feature.
+            scaled = block @ peaks if len(peaks) else block[:, 0]
+            found.append(np.interp(scaled, heights, values))
+            start += block.shape[1]
+        return np.stack(found, axis=1)
+
     @property
     def feature(self) -> NDArray[np.intp]:
         """The feature of each concept."""

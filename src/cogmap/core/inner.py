@@ -26,6 +26,14 @@ def centre(X: Array, sample_weight: Array) -> tuple[Array, Array]:
     return mean, centred
 
 
+def rounding(X: Array, sample_weight: Array) -> float:
+    """Return the largest singular value of the centred rows that may be a rounding error.
+
+    Centring leaves rounding errors of the size of X, not of what is left of it.
+    """
+    return float(max(X.shape) * np.finfo(np.float64).eps * np.sqrt(sample_weight @ (X**2).sum(axis=1)))
+
+
 def regression_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
     """Regress f⁻¹ of every concept on all the others; return W of shape (M, M), zero diagonal, and b.
 
@@ -43,8 +51,7 @@ def regression_weights(X: Array, sample_weight: Array, activation: Activation) -
     t_mean, target = centre(target, sample_weight)
     U, s, Vt = linalg.svd(Xc, full_matrices=False)
     noise = max(X.shape) * np.finfo(np.float64).eps
-    # Centring leaves rounding errors of the size of X, not of what is left of it.
-    kept = s > noise * np.sqrt(sample_weight @ (X**2).sum(axis=1))
+    kept = s > rounding(X, sample_weight)
     U, s, V = U[:, kept], s[kept], Vt[kept].T
     B = (V / s) @ (U.T @ target)
     null = np.eye(len(V)) - V @ V.T
@@ -58,7 +65,15 @@ def regression_weights(X: Array, sample_weight: Array, activation: Activation) -
 
 
 def stable_regression_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
-    """Regress f⁻¹ of every concept on all the others with a ridge; cap the spectral norm of W.
+    """Regress f⁻¹ of every concept on all the others with a ridge; cap the spectral norm of W."""
+    W, b = ridge_weights(X, sample_weight, activation)
+    factor = min(1.0, INNER_NORM / max(float(np.linalg.norm(W, 2)), float(np.finfo(np.float64).tiny)))
+    # The target shrinks with the weights, so that the mean row still maps to a shrunk mean.
+    return factor * W, factor * b
+
+
+def ridge_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
+    """Return the stable regression weights and their bias before the cap.
 
     With P = (XᵀX / n + λ I)⁻¹ and B = P Xᵀ f⁻¹(X) / n, deleting column i again gives B_·i − P_·i B_ii / P_ii.
     """
@@ -69,9 +84,7 @@ def stable_regression_weights(X: Array, sample_weight: Array, activation: Activa
     B = P @ (Xc.T @ target) / total
     W = B - P * (np.diag(B) / np.diag(P))
     np.fill_diagonal(W, 0.0)
-    factor = min(1.0, INNER_NORM / max(np.linalg.norm(W, 2), np.finfo(np.float64).tiny))
-    # The target shrinks with the weights, so that the mean row still maps to a shrunk mean.
-    return factor * W, factor * (t_mean - x_mean @ W)
+    return W, t_mean - x_mean @ W
 
 
 def correlation_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:

@@ -1,5 +1,6 @@
 """One network from rows to raw class scores: concepts, inner weights, reasoning and readout put together."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,7 +8,10 @@ from numpy.typing import NDArray
 
 from .activation import ACTIVATIONS, Array
 from .blocks import in_blocks
+from .cases import sample_rows
 from .concepts import Concepts, fit_concepts
+from .constraints import Bounds, constrained_regression, constrained_stable_regression
+from .decision import class_shares
 from .inner import correlation_weights, regression_weights, slope_weights, stable_regression_weights
 from .learning import Learned, learn, learn_with_cases
 from .readout import Readout, inverse_one_hot
@@ -16,7 +20,10 @@ from .reasoning import Network, trajectory
 
 @dataclass(frozen=True)
 class Settings:
-    """What a user decides about one network; the parameters of `LTCNClassifier` by the same names."""
+    """What a user decides about one network; the parameters of `LTCNClassifier` by the same names.
+
+    `bounds` says what is stated about the edges between given concepts.
+    """
 
     phi: float
     max_iter: int
@@ -29,6 +36,7 @@ class Settings:
     terms: int | None
     cases: bool
     tol: float
+    bounds: Callable[[Concepts], Bounds] | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,25 @@ def merge_copies(X: Array, codes: NDArray[np.intp], frequency: Array) -> tuple[A
     packed = table.view(np.dtype((np.void, table.shape[1] * table.itemsize))).ravel()
     _, first, copy_of = np.unique(packed, return_index=True, return_inverse=True)
     return X[first], codes[first], np.bincount(copy_of.ravel(), frequency, len(first)).astype(np.float64)
+
+
+SUMMARY_ROWS = 256
+"""Most training rows that a model keeps: enough for means over rows, and few beside what the model holds already."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Some training rows with their weights, spread over the classes, and each class's share of all weight."""
+
+    rows: Array
+    weight: Array
+    shares: Array
+
+
+def summarise(rows: Rows) -> Summary:
+    """Keep at most `SUMMARY_ROWS` rows."""
+    kept = sample_rows(rows.codes, SUMMARY_ROWS)
+    return Summary(rows.X[kept], rows.weight[kept], class_shares(rows.codes, rows.weight, rows.n_classes))
 
 
 @dataclass(frozen=True)
@@ -113,14 +140,19 @@ def remember(model: Model, learned: Learned, rows: Rows) -> tuple[Model, Learned
 
 
 def _inner_weights(concepts: Concepts, initial: Array, weight: Array, settings: Settings) -> tuple[Array, Array]:
-    activation = ACTIVATIONS[settings.activation]
-    if not isinstance(settings.inner, str):
+    activation, inner = ACTIVATIONS[settings.activation], settings.inner
+    bounds = None if settings.bounds is None else settings.bounds(concepts)
+    if not isinstance(inner, str):
         # Weights between features hold for all their terms.
-        return settings.inner[np.ix_(concepts.feature, concepts.feature)], np.zeros(initial.shape[1])
-    if settings.inner == "regression":
-        return regression_weights(initial, weight, activation)
-    if settings.inner == "stable-regression":
-        return stable_regression_weights(initial, weight, activation)
-    if settings.inner == "correlation":
-        return correlation_weights(initial, weight)
-    return slope_weights(initial, weight)
+        W, b = inner[np.ix_(concepts.feature, concepts.feature)], np.zeros(initial.shape[1])
+    elif inner == "regression":
+        if bounds is not None:
+            return constrained_regression(initial, weight, activation, bounds)
+        W, b = regression_weights(initial, weight, activation)
+    elif inner == "stable-regression":
+        if bounds is not None:
+            return constrained_stable_regression(initial, weight, activation, bounds)
+        W, b = stable_regression_weights(initial, weight, activation)
+    else:
+        W, b = (correlation_weights if inner == "correlation" else slope_weights)(initial, weight)
+    return (W if bounds is None else bounds.clip(W)), b

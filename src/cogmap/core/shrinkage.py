@@ -78,10 +78,15 @@ class ShrunkReadout:
 
     def factors(self, Q: Array) -> Array:
         """Return the factor of every innovation of every row: its iteration's shrinkage, or 0 after the gate."""
-        ends = self.basis.ends
-        active = np.logical_and.accumulate(leverages(Q, ends) <= self.caps[:, None], axis=0)
-        factor = np.repeat(np.where(active, self.shrink[:, None], 0.0), np.diff([1, *ends]), axis=0).T
-        return np.hstack([np.ones((len(Q), 1)), factor])
+        factor = np.repeat(np.where(self.active(Q), self.shrink[:, None], 0.0), np.diff([1, *self.basis.ends]), axis=0)
+        return np.hstack([np.ones((len(Q), 1)), factor.T])
+
+    def active(self, Q: Array) -> NDArray[np.bool_]:
+        """Say which rows still reason at each iteration, shape (T + 1, n)."""
+        active: NDArray[np.bool_] = np.logical_and.accumulate(
+            leverages(Q, self.basis.ends) <= self.caps[:, None], axis=0
+        )
+        return active
 
     def scores(self, network: Network, initial: Array) -> Array:
         """Return the raw class scores of rows with these initial states, shape (n, N)."""

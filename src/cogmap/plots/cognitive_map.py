@@ -1,4 +1,8 @@
-"""The learned map: concepts as nodes, their strongest inner weights as signed arrows."""
+"""The learned map: concepts as nodes, their strongest inner weights as signed arrows.
+
+Easy to get wrong: `weights[j, i]` leads from concept j to concept i, and a concept's weight on itself is no edge
+between concepts. Classes are no nodes: each has T + 1 outer weights for every concept, which one arrow could not show.
+"""
 
 from typing import Any, Self
 
@@ -6,22 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.activation import Array
-from ..core.relevance import paper_relevance
 from ..estimator import NetworkClassifier
-from .drawing import NEGATIVE, NEUTRAL, POSITIVE, new_axes, shortened
+from .concepts import feature_relevance, names_and_blocks
+from .drawing import DASHES, NEGATIVE, NEUTRAL, POSITIVE, data_frame, new_axes, short_names
+from .ring import MOST_COLUMNS, Rings
 
 
 class CognitiveMapDisplay:
     """The cognitive map of a fitted network.
+
+    Each block of a stack is a ring of its own. An arrow leads from a concept to one that it raises (solid) or lowers
+    (dashed); it is as wide as its weight, and the area of a node grows with its relevance.
 
     Parameters
     ----------
     weights : array of shape (M, M)
         Inner weights; entry [j, i] leads from concept j to concept i.
     relevance : array of shape (M,)
-        Relevance of each concept; sets the size of its node.
+        Relevance of each concept, or of its feature; sets the size of its node.
     names : array of shape (M,)
         Names of the concepts.
+    blocks : array of shape (M,), default=None
+        Name of the block of each concept; None for a single network.
 
     Attributes
     ----------
@@ -29,75 +39,162 @@ class CognitiveMapDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cogmap.plots import CognitiveMapDisplay
+    >>> weights = np.array([[0.0, 0.8], [-0.3, 0.0]])
+    >>> display = CognitiveMapDisplay(weights, np.array([2.0, 1.0]), np.array(["rain", "sun"]))
+    >>> display.frame()[["source", "target", "weight"]]
+      source target  weight
+    0   rain    sun     0.8
+    1    sun   rain    -0.3
     """
 
-    def __init__(self, weights: Array, relevance: Array, names: NDArray[Any]) -> None:
+    def __init__(
+        self, weights: Array, relevance: Array, names: NDArray[Any], blocks: NDArray[Any] | None = None
+    ) -> None:
         self.weights = weights
         self.relevance = relevance
         self.names = names
+        self.blocks = blocks
 
     @classmethod
     def from_estimator(cls, estimator: NetworkClassifier, *, n_edges: int | None = None, ax: Any = None) -> Self:
-        """Draw the map of a fitted classifier; `n_edges` as in `plot`."""
-        relevance = paper_relevance(estimator.inner_weights_, estimator.outer_weights_)
-        display = cls(estimator.inner_weights_, relevance, estimator.concept_names_)
+        """Draw the map of a fitted classifier; a node shows the relevance of its feature, `n_edges` is as in `plot`."""
+        names, blocks = names_and_blocks(estimator)
+        display = cls(estimator.inner_weights_, feature_relevance(estimator), names, blocks)
         return display.plot(n_edges=n_edges, ax=ax)
 
-    def plot(self, *, n_edges: int | None = None, ax: Any = None) -> Self:
-        """Draw the concepts on a circle and the `n_edges` strongest edges (default: two for each concept)."""
-        ax = new_axes(figsize=(8, 7)) if ax is None else ax
-        angle = 2 * np.pi * np.arange(len(self.names)) / max(1, len(self.names)) + np.pi / 2
-        position = np.c_[np.cos(angle), np.sin(angle)]
-        edges = self.edges(2 * len(self.names) if n_edges is None else n_edges)
-        self._draw_edges(ax, edges, position)
-        self._draw_nodes(ax, position, angle)
-        ax.set(xlim=(-1.7, 1.7), ylim=(-1.35, 1.35), aspect="equal")
-        n_all = len(self.edges(self.weights.size))
-        ax.set_title(f"Cognitive map: the {len(edges)} strongest of {n_all} edges between concepts")
-        ax.axis("off")
+    def plot(self, ax: Any = None, *, n_edges: int | None = None) -> Self:
+        """Draw the concepts and the `n_edges` strongest edges of each block.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None for a new figure.
+        n_edges : int, default=None
+            Number of edges drawn in each block of M concepts; None for the smaller of 2 M and 20 + M / 2.
+
+        Returns
+        -------
+        CognitiveMapDisplay
+            This display.
+        """
+        edges, block = self.edges(n_edges), self._block_codes()
+        rings = Rings.arrange(block, self._node_radius(block), self._drawn(edges))
+        ax = new_axes(figsize=_figure_size(block)) if ax is None else ax
+        footer = self._explain(ax, edges)
+        position, headings = rings.fit(ax, short_names(self.names), footer)
+        self._draw_edges(ax, edges, position, rings)
+        ax.scatter(*position.T, s=(2 * rings.node) ** 2, color=NEUTRAL, edgecolor="white", linewidth=1, zorder=3)
+        if self.blocks is not None:
+            for (x, y), name in zip(headings, dict.fromkeys(self.blocks.tolist()), strict=True):
+                ax.text(x, y, f"block: {name}", ha="center", va="top", fontsize=11, weight="bold")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def edges(self, n_edges: int) -> list[tuple[int, int, float]]:
-        """Return the strongest edges between different concepts as (source, target, weight), strongest first."""
-        between = np.where(np.eye(len(self.weights), dtype=bool), 0.0, self.weights)
-        order = np.argsort(-np.abs(between), axis=None, kind="stable")[:n_edges]
-        pairs = [
-            (int(j), int(i), float(between[j, i])) for j, i in zip(*np.unravel_index(order, between.shape), strict=True)
-        ]
-        return [edge for edge in pairs if edge[2] != 0]
+    def edges(self, n_edges: int | None = None) -> list[tuple[int, int, float]]:
+        """Return the strongest edges of each block as (source, target, weight), strongest first; see `plot`."""
+        block, found = self._block_codes(), []
+        for b in range(int(block.max(initial=0)) + 1):
+            inside = np.flatnonzero(block == b)
+            between = np.where(np.eye(len(inside), dtype=bool), 0.0, self.weights[np.ix_(inside, inside)])
+            most = min(2 * len(inside), 20 + len(inside) // 2) if n_edges is None else n_edges
+            strongest = np.argsort(-np.abs(between), axis=None, kind="stable")[:most]
+            for j, i in zip(*np.unravel_index(strongest, between.shape), strict=True):
+                found.append((int(inside[j]), int(inside[i]), float(between[j, i])))
+        return sorted((edge for edge in found if edge[2] != 0), key=lambda edge: -abs(edge[2]))
 
-    def _draw_edges(self, ax: Any, edges: list[tuple[int, int, float]], position: Array) -> None:
-        from matplotlib.lines import Line2D
+    def frame(self, *, n_edges: int | None = None) -> Any:
+        """Return a pandas DataFrame with a row for each edge drawn, strongest first; `n_edges` as in `plot`."""
+        edges = self.edges(n_edges)
+        source, target = [j for j, _, _ in edges], [i for _, i, _ in edges]
+        columns = {"block": self.blocks[source]} if self.blocks is not None else {}
+        columns |= {"source": self.names[source], "target": self.names[target]}
+        columns |= {"weight": np.array([weight for _, _, weight in edges], dtype=np.float64)}
+        columns |= {"source_relevance": self.relevance[source], "target_relevance": self.relevance[target]}
+        return data_frame(columns)
 
-        strongest = abs(edges[0][2]) if edges else 1.0
+    def _block_codes(self) -> NDArray[np.intp]:
+        if self.blocks is None:
+            return np.zeros(len(self.names), dtype=np.intp)
+        number = {name: b for b, name in enumerate(dict.fromkeys(self.blocks.tolist()))}
+        return np.array([number[name] for name in self.blocks.tolist()], dtype=np.intp)
+
+    def _node_radius(self, block: NDArray[np.intp]) -> Array:
+        """Return the radius of each node in points: its area grows with relevance, less so on a full ring."""
+        largest = np.clip(350 / max(1, np.bincount(block).max(initial=1)), 4, 13)
+        share = np.asarray(self.relevance / (self.relevance.max(initial=0.0) or 1.0))
+        return 2.5 + (largest - 2.5) * np.sqrt(share)
+
+    def _drawn(self, edges: list[tuple[int, int, float]]) -> Array:
+        drawn = np.zeros_like(self.weights, dtype=np.float64)
+        for j, i, weight in edges:
+            drawn[j, i] = weight
+        return drawn
+
+    def _draw_edges(self, ax: Any, edges: list[tuple[int, int, float]], position: Array, rings: Rings) -> None:
+        from matplotlib.patches import FancyArrowPatch
+
+        pairs = {(j, i) for j, i, _ in edges}
         for j, i, weight in reversed(edges):
-            share = abs(weight) / strongest
-            ax.annotate(
-                "",
-                xy=position[i],
-                xytext=position[j],
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": POSITIVE if weight > 0 else NEGATIVE,
-                    "linestyle": "solid" if weight > 0 else (0, (4, 2)),
-                    "linewidth": 0.5 + 2.5 * share,
-                    "alpha": 0.35 + 0.6 * share,
-                    "connectionstyle": "arc3,rad=0.12",
-                    "shrinkA": 14,
-                    "shrinkB": 14,
-                },
+            share = abs(weight) / abs(edges[0][2])
+            turn = _between(rings.angle[j], rings.angle[i])
+            # Bend towards the centre, short edges more; of a two-way pair, one way more than the other.
+            bend = 0.12 + 0.2 * (1 - np.sin(abs(turn) / 2))
+            bend += 0.16 * ((i, j) in pairs and j < i)
+            arrow = FancyArrowPatch(
+                tuple(position[j]),
+                tuple(position[i]),
+                arrowstyle="-|>",
+                mutation_scale=8 + 5 * share,
+                color=POSITIVE if weight > 0 else NEGATIVE,
+                linestyle="solid" if weight > 0 else DASHES,
+                linewidth=0.8 + 2.4 * share,
+                alpha=0.6 + 0.35 * share,
+                connectionstyle=f"arc3,rad={-bend if turn > 0 else bend}",
+                shrinkA=rings.node[j] + 1,
+                shrinkB=rings.node[i] + 1,
             )
-        keys = [
-            Line2D([], [], color=POSITIVE, label="raises its target"),
-            Line2D([], [], color=NEGATIVE, linestyle=(0, (4, 2)), label="lowers its target"),
-            Line2D([], [], color=NEUTRAL, marker="o", linestyle="none", label="size: relevance"),
-        ]
-        ax.legend(handles=keys, loc="lower center", bbox_to_anchor=(0.5, -0.06), ncols=3, frameon=False)
+            ax.add_patch(arrow)
 
-    def _draw_nodes(self, ax: Any, position: Array, angle: Array) -> None:
-        share = self.relevance / (self.relevance.max(initial=0.0) or 1.0)
-        ax.scatter(*position.T, s=60 + 440 * share, color=NEUTRAL, edgecolor="white", linewidth=1.5, zorder=3)
-        for (x, y), name, a in zip(1.13 * position, self.names, angle, strict=True):
-            side = "center" if abs(np.cos(a)) < 0.1 else "left" if x > 0 else "right"
-            ax.text(x, y, shortened(str(name)), ha=side, va="center", fontsize=9)
+    def _explain(self, ax: Any, edges: list[tuple[int, int, float]]) -> float:
+        """Write title and legend; return the height of the legend in points."""
+        n_all = len(self.edges(self.weights.size))
+        ax.set_title(f"Cognitive map: the {len(edges)} strongest of {n_all} edges between concepts")
+        ax.axis("off")
+        # What follows is measured, so the layout must be settled: the title takes its room first.
+        ax.figure.canvas.figure.draw_without_rendering()
+        for columns in (4, 2, 1):
+            legend = ax.legend(handles=_keys(edges), loc="lower center", ncols=columns, frameon=False, borderpad=0)
+            box = legend.get_window_extent()
+            if box.width <= 0.95 * ax.bbox.width:
+                break
+        return float(box.height * 72 / ax.figure.dpi + 12)
+
+
+def _keys(edges: list[tuple[int, int, float]]) -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    strongest = f", {abs(edges[0][2]):.2g} at most" if edges else ""
+    return [
+        Line2D([], [], color=POSITIVE, linewidth=2, label="raises its target"),
+        Line2D([], [], color=NEGATIVE, linewidth=2, linestyle=DASHES, label="lowers its target"),
+        Line2D([], [], color=NEUTRAL, linewidth=3, label=f"width: weight{strongest}"),
+        Line2D([], [], color=NEUTRAL, marker="o", linestyle="none", label="size: relevance of its feature"),
+    ]
+
+
+def _figure_size(block: NDArray[np.intp]) -> tuple[float, float]:
+    """Return the size in inches: a larger square for each ring where there are more concepts."""
+    concepts = np.bincount(block, minlength=1)
+    side = min(6.4 + 0.05 * concepts.max(), 9.0)
+    columns = min(MOST_COLUMNS, len(concepts))
+    return side * columns, side * -(-len(concepts) // columns) + 0.6
+
+
+def _between(start: float, end: float) -> float:
+    """Return the angle from start to end, from −π to π."""
+    return float((end - start + np.pi) % (2 * np.pi) - np.pi)

@@ -1,0 +1,58 @@
+"""``cogmap evaluate``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .inputs import FILE, columns_for, data_options, load_model, read_data, target_of, with_target
+from .network import network_options, unfitted
+from .output import emit, json_option, say
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="[MODEL] DATA")
+@network_options
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Folds, if there is no MODEL.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which rows share a fold.")
+@data_options
+@json_option
+def evaluate(
+    files: tuple[Path, ...],
+    target: str | None,
+    folds: int,
+    seed: int,
+    delimiter: str | None,
+    header: bool | None,
+    as_json: bool,
+    **network: Any,
+) -> None:
+    r"""Say how good a model is on DATA; without MODEL, by cross-validation of a network that the options describe.
+
+    Prints accuracy, kappa, balanced accuracy, log loss, the confusion matrix and the calibration. Give a MODEL data
+    that it was not fitted on.
+
+    \b
+    Examples:
+      cogmap evaluate people.csv --target survived
+      cogmap evaluate people.cogmap later.csv --json
+    """
+    from .. import evaluation
+
+    if len(files) > 2:
+        raise click.UsageError(f"{len(files)} files were given: use MODEL and DATA, or DATA alone.")
+    frame = read_data(files[-1], delimiter, header)
+    if len(files) == 2:
+        model = load_model(files[0])
+        X, y = with_target(frame, target_of(model, target))
+        found = evaluation.evaluate(model, columns_for(model, X), y)
+    else:
+        if target is None:
+            raise click.UsageError("Missing option '--target': the column that holds the classes.")
+        X, y = with_target(frame, target)
+        say(f"{folds}-fold cross-validation of {len(X)} rows.")
+        found = evaluation.cross_validate(unfitted(X, **network), X, y, n_folds=folds, seed=seed)
+    if as_json:
+        emit(found)
+    else:
+        click.echo(str(found))

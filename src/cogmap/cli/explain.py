@@ -1,0 +1,138 @@
+"""``cogmap explain``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .inputs import FILE, NEW_FILE, columns_for, data_options, load_model, read_data
+from .output import emit, json_option, say, table_text, write_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.argument("data", type=FILE, required=False)
+@click.option("--row", "rows", type=int, multiple=True, metavar="I", help="Row of DATA, from 0; may be repeated.")
+@click.option(
+    "--kind",
+    type=click.Choice(["model", "data", "paper"]),
+    default="model",
+    show_default=True,
+    help="Relevance by how far the decision moves, by what carries it in the data, or by the paper's sum of weights.",
+)
+@click.option("--picture", type=NEW_FILE, metavar="FILE", help="Also draw it, into a file such as why.png.")
+@data_options
+@json_option
+def explain(
+    model: Path,
+    data: Path | None,
+    rows: tuple[int, ...],
+    kind: str,
+    picture: Path | None,
+    delimiter: str | None,
+    header: bool | None,
+    as_json: bool,
+) -> None:
+    r"""Say which columns matter for MODEL as a whole, or why rows of DATA got their class.
+
+    \b
+    Examples:
+      cogmap explain people.cogmap
+      cogmap explain people.cogmap people.csv --row 0 --row 7
+      cogmap explain people.cogmap people.csv --row 0 --picture why.png
+    """
+    classifier = load_model(model)
+    X = None if data is None else columns_for(classifier, read_data(data, delimiter, header))
+    if not rows:
+        _explain_model(classifier, X, kind, picture, as_json)
+        return
+    if X is None:
+        raise click.UsageError("--row needs DATA: the file that holds the row.")
+    if picture is not None and len(rows) > 1:
+        raise click.UsageError("--picture draws one row: give --row once.")
+    for row in rows:
+        if not 0 <= row < len(X):
+            raise ValueError(f"There is no row {row}: {data} has the rows 0 to {len(X) - 1}.")
+    _explain_rows(classifier, X.iloc[list(rows)], picture, as_json)
+
+
+def _explain_model(classifier: Any, X: "pd.DataFrame | None", kind: str, picture: Path | None, as_json: bool) -> None:
+    """Show the relevance of each column, the largest first."""
+    relevance, names = classifier.relevance(X, kind=kind), classifier._feature_names()
+    shares = relevance / (relevance.sum() or 1.0)
+    used = [column.needed for column in getattr(classifier, "columns_", ())] or [True] * len(names)
+    order = [j for j in (-relevance).argsort(kind="stable") if used[j]]
+    lines = [[names[j], float(relevance[j]), float(shares[j])] for j in order]
+    if picture is not None:
+        import numpy as np
+
+        from ..plots import RelevanceDisplay
+
+        shown = np.array([names[j] for j in order], dtype=object)
+        _draw(lambda: RelevanceDisplay(relevance[order], shown, kind=kind).plot(), picture)  # type: ignore[arg-type]
+    if as_json:
+        emit({"kind": kind, "columns": [{"name": n, "relevance": r, "share": s} for n, r, s in lines]})
+    else:
+        click.echo(table_text(["column", "relevance", "share"], lines))
+
+
+def _explain_rows(classifier: Any, X: "pd.DataFrame", picture: Path | None, as_json: bool) -> None:
+    """Show why rows got their class: a paragraph, and what each column adds to the score of that class."""
+    explanation = classifier.explain(X)
+    probability = classifier.predict_proba(X)
+    results = []
+    for i, label in enumerate(explanation.predicted):
+        code = list(classifier.classes_).index(label)
+        parts = zip(explanation.feature_names, explanation.values[i], explanation.attributions[i, :, code], strict=True)
+        lines = sorted(([n, v, float(a)] for n, v, a in parts), key=lambda line: -abs(line[2]))
+        results.append(
+            {
+                "row": explanation.index[i],
+                "class": label,
+                "probability": float(probability[i, code]),
+                "text": explanation.to_text(i),
+                "columns": [{"name": n, "value": v, "attribution": a} for n, v, a in lines],
+            }
+        )
+        if not as_json:
+            table = [[n, "" if v is None else str(v), f"{a:+.3f}"] for n, v, a in lines]
+            header = ["column", "value", f"adds to {label}"]
+            click.echo(f"{explanation.to_text(i)}\n\n{table_text(header, table)}" + "\n" * (i + 1 < len(X)))
+    if picture is not None:
+        _draw(lambda: _waterfall(explanation), picture)
+    if as_json:
+        emit(results)
+
+
+def _waterfall(explanation: Any) -> Any:
+    """Draw how the score of the first row's class forms over the iterations."""
+    from ..plots import WaterfallDisplay
+
+    label = explanation.predicted[0]
+    code = list(explanation.classes).index(label)
+    stopped = [int(t) for t in explanation.stopped_at[0] if t >= 0]
+    display = WaterfallDisplay(
+        float(explanation.base[code]),
+        explanation.contributions(label)[0],
+        explanation.estimator.concept_names_,
+        float(explanation.scores[0, code]),
+        cases=float(explanation.cases[0, code]),
+        stopped_at=max(0, min(stopped) - 1) if stopped else None,
+        class_name=str(label),
+    )
+    return display.plot()
+
+
+def _draw(make: Any, path: Path) -> None:
+    """Draw a display without a screen, into a file."""
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise ImportError('Pictures need matplotlib: pip install "cogmap[plot]".') from error
+    mpl.use("Agg")
+    figure = make().figure_
+    write_whole(path, lambda unfinished: figure.savefig(unfinished, dpi=150, bbox_inches="tight"))
+    say(f"Picture written to {path}.")

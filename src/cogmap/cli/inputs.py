@@ -1,0 +1,94 @@
+"""What commands read: data, models, and the options that say how."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .output import say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+MOST_CLASSES = 20
+"""A target may have this many different values whatever the number of rows, or half as many as there are rows."""
+NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how to read DATA."""
+    for option in (
+        click.option("--header/--no-header", default=None, help="Whether DATA has names in its first row."),
+        click.option("--delimiter", help="What separates the values of a CSV file; found out by default."),
+    ):
+        command = option(command)
+    return command
+
+
+def read_data(path: Path, delimiter: str | None, header: bool | None) -> "pd.DataFrame":
+    """Read a table; say on stderr what was decided."""
+    from ..tables import read_table
+
+    table = read_table(path, delimiter=delimiter, header=header)
+    for note in table.notes:
+        say(note)
+    return table.frame
+
+
+def with_target(frame: "pd.DataFrame", target: str) -> tuple["pd.DataFrame", "pd.Series"]:
+    """Split a table into columns and classes; rows without a class are left out, and counted on stderr."""
+    if target not in frame:
+        raise ValueError(f"There is no column {target!r}: the columns are {', '.join(map(repr, frame.columns))}.")
+    known = frame[target].notna()
+    if not known.all():
+        say(f"{(~known).sum()} rows have no value in {target!r}: they are left out.")
+        frame = frame[known].reset_index(drop=True)
+    return frame.drop(columns=target), _classes(frame[target])
+
+
+def _classes(y: "pd.Series") -> "pd.Series":
+    """Check that a column holds classes; whole numbers lose the fraction that missing values gave them."""
+    if not len(y):
+        raise ValueError(f"No row has a value in {y.name!r}.")
+    fractions = y.dtype.kind == "f" and bool((y != y.round()).any())
+    if fractions or y.nunique() > max(MOST_CLASSES, len(y) / 2):
+        what = "numbers with fractions" if fractions else "too many different values"
+        raise ValueError(
+            f"Column {y.name!r} holds {what} ({y.nunique()} in {len(y)} rows): choose a column of classes."
+        )
+    return y.astype("int64") if y.dtype.kind == "f" else y.infer_objects()
+
+
+def load_model(path: Path) -> Any:
+    """Load a model file."""
+    from .. import load
+
+    return load(path)
+
+
+def target_of(model: Any, given: str | None) -> str:
+    """Return the name of the target, from the option or from the model."""
+    name = given or getattr(model, "target_name_", None)
+    if name is None:
+        raise ValueError("The model does not know its target's name: say it with --target.")
+    return str(name)
+
+
+def columns_for(model: Any, frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the columns that a model needs; say on stderr which ones it does not know."""
+    target = getattr(model, "target_name_", None)
+    if hasattr(model, "differing_columns"):
+        _, unknown = model.differing_columns(frame.columns)
+    else:
+        names = getattr(model, "feature_names_in_", frame.columns)
+        lacking = [str(name) for name in names if name not in frame]
+        if lacking:
+            raise ValueError(f"The data lack {', '.join(map(repr, lacking))}: give the columns of the model by name.")
+        unknown = [name for name in frame.columns if name not in list(names)]
+        frame = frame[[*names, *unknown]]
+    extra = [name for name in unknown if name != target]
+    if extra:
+        say(f"Columns that the model does not know are left out: {', '.join(map(repr, extra))}.")
+    return frame.drop(columns=list(unknown))

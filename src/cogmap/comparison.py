@@ -1,0 +1,200 @@
+"""What changes from one fitted model to another: scores, classes of rows, relevance, edges.
+
+Edges are compared by the names of their concepts, within networks that have the same configuration. A model knows
+nothing of where it was edited, so the edges that a statement changed and those that followed are listed alike.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from .core.activation import Array
+from .core.decision import score_labels
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+METRICS = ("accuracy", "kappa", "balanced_accuracy")
+SHOWN = 8
+"""Lines of each part in the text."""
+
+
+class Edge(NamedTuple):
+    """Where an edge is: the configuration of its network (empty for a single one), and its concepts."""
+
+    network: str
+    source: str
+    target: str
+
+
+class Fitted(Protocol):
+    """What is compared of a fitted model."""
+
+    classes_: NDArray[Any]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row."""
+
+    def relevance(self) -> Array:
+        """Return the relevance of each feature."""
+
+    def _feature_names(self) -> list[str]: ...
+
+    def _edges(self) -> dict[Edge, float]: ...
+
+
+class Change(NamedTuple):
+    """A number before and after."""
+
+    before: float
+    after: float
+
+
+class ChangedRow(NamedTuple):
+    """A row whose class changes."""
+
+    row: int
+    before: Any
+    after: Any
+    truth: Any
+
+
+class ChangedEdge(NamedTuple):
+    """An edge whose weight changes; None where a model has no such edge."""
+
+    network: str
+    source: str
+    target: str
+    before: float | None
+    after: float | None
+
+    @property
+    def size(self) -> float:
+        """How much the weight changes; no edge counts as 0."""
+        return abs((self.after or 0.0) - (self.before or 0.0))
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """What changes from one model to another.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows that were compared.
+    accuracy, kappa, balanced_accuracy : Change
+        Scores of the predicted classes, before and after.
+    rows : tuple of ChangedRow
+        Rows whose class changes: the row's position, its class before and after, and the true one.
+    relevance : dict of str to Change
+        Relevance of each feature.
+    edges : tuple of ChangedEdge
+        Edges whose weight changes, largest change first.
+    """
+
+    n_rows: int
+    accuracy: Change
+    kappa: Change
+    balanced_accuracy: Change
+    rows: tuple[ChangedRow, ...]
+    relevance: dict[str, Change]
+    edges: tuple[ChangedEdge, ...]
+
+    def to_frame(self, part: Literal["scores", "rows", "relevance", "edges"] = "rows") -> "DataFrame":
+        """Return one part as a frame, with a column for before and one for after.
+
+        Parameters
+        ----------
+        part : {"scores", "rows", "relevance", "edges"}, default="rows"
+            Which part: scores and relevance are indexed by their names, rows by their positions.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The part.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError('Frames need pandas: pip install "cogmap[cli]".') from error
+        if part == "rows":
+            return pd.DataFrame(list(self.rows), columns=list(ChangedRow._fields)).set_index("row")
+        if part == "edges":
+            return pd.DataFrame(list(self.edges), columns=list(ChangedEdge._fields))
+        if part not in ("scores", "relevance"):
+            raise ValueError(f"part={part!r} is unknown: use one of 'scores', 'rows', 'relevance', 'edges'.")
+        named = self.relevance if part == "relevance" else {name: getattr(self, name) for name in METRICS}
+        return pd.DataFrame.from_dict(named, orient="index", columns=list(Change._fields))
+
+    def __repr__(self) -> str:
+        kappa = f"kappa {self.kappa.before:.3f} → {self.kappa.after:.3f}"
+        return f"<Comparison: {kappa}, {len(self.rows)} of {self.n_rows} rows change>"
+
+    def __str__(self) -> str:
+        lines = [f"{'':<20}{'before':>9}{'after':>9}"]
+        for name in METRICS:
+            change: Change = getattr(self, name)
+            lines.append(f"{name.replace('_', ' '):<20}{change.before:9.3f}{change.after:9.3f}")
+        lines += ["", f"{len(self.rows)} of {self.n_rows} rows change their class"]
+        lines += _first([f"  row {r.row}: {r.before} → {r.after} (truth: {r.truth})" for r in self.rows])
+        lines += ["", f"{len(self.edges)} edges change"]
+        lines += _first([f"  {_edge_text(edge)}" for edge in self.edges])
+        moved = sorted(self.relevance.items(), key=lambda item: -abs(item[1].after - item[1].before))
+        moved = [(name, change) for name, change in moved if change.before != change.after]
+        lines += ["", f"{len(moved)} of {len(self.relevance)} features change their relevance"]
+        lines += _first([f"  {name}: {change.before:.3g} → {change.after:.3g}" for name, change in moved])
+        return "\n".join(lines)
+
+
+def compare(before: Fitted, after: Fitted, X: ArrayLike, y: ArrayLike) -> Comparison:
+    """Compare two fitted models with the same features and classes on rows of known class."""
+    for model in (before, after):
+        check_is_fitted(model)
+    _check_same("features", before._feature_names(), after._feature_names())
+    _check_same("classes", before.classes_.tolist(), after.classes_.tolist())
+    predicted = [model.predict(X) for model in (before, after)]
+    truth = column_or_1d(y, warn=True)
+    if len(truth) != len(predicted[0]):
+        raise ValueError(f"X has {len(predicted[0])} rows and y has {len(truth)}: give one class for each row.")
+    if len(unknown := np.setdiff1d(truth, before.classes_)):
+        raise ValueError(f"y holds {unknown[0]!r}, which is no class of the models: leave its rows out.")
+    codes = [np.searchsorted(before.classes_, labels) for labels in (truth, *predicted)]
+    scores = {
+        metric: Change(*(score_labels(metric, found, codes[0], np.ones(len(truth))) for found in codes[1:]))
+        for metric in METRICS
+    }
+    changed = np.flatnonzero(codes[1] != codes[2])
+    rows = tuple(ChangedRow(int(i), predicted[0][i], predicted[1][i], truth[i]) for i in changed)
+    numbers = zip(before.relevance().tolist(), after.relevance().tolist(), strict=True)
+    relevance = {name: Change(*pair) for name, pair in zip(before._feature_names(), numbers, strict=True)}
+    edges = _changed_edges(before._edges(), after._edges())
+    return Comparison(len(truth), **scores, rows=rows, relevance=relevance, edges=edges)
+
+
+def _changed_edges(before: dict[Edge, float], after: dict[Edge, float]) -> tuple[ChangedEdge, ...]:
+    found = [ChangedEdge(*edge, before.get(edge), after.get(edge)) for edge in before | after]
+    return tuple(sorted((edge for edge in found if edge.before != edge.after), key=lambda edge: -edge.size))
+
+
+def _check_same(what: str, before: list[Any], after: list[Any]) -> None:
+    if before == after:
+        return
+    if set(before) == set(after):
+        raise ValueError(f"The models have the same {what} in another order: fit both with one order.")
+    odd = [x for x in (*before, *after) if (x in before) != (x in after)]
+    raise ValueError(
+        f"The models have different {what}, such as {odd[0]!r}: only models with the same {what} can be compared."
+    )
+
+
+def _edge_text(edge: ChangedEdge) -> str:
+    network = f" [{edge.network}]" if edge.network else ""
+    before, after = ("none" if weight is None else f"{weight:.3g}" for weight in (edge.before, edge.after))
+    return f"{edge.source} → {edge.target}{network}: {before} → {after}"
+
+
+def _first(lines: list[str]) -> list[str]:
+    return lines if len(lines) <= SHOWN else [*lines[:SHOWN], f"  … and {len(lines) - SHOWN} more"]

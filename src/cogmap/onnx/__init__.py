@@ -1,0 +1,10 @@
+"""Export of a fitted classifier to ONNX: plain operators in double precision, for any runtime and language."""
+
+try:
+    import onnx as _onnx  # noqa: F401
+except ImportError as error:
+    raise ImportError('Export to ONNX needs the onnx package: pip install "cogmap[onnx]".') from error
+
+from .model_file import export
+
+__all__ = ["export"]

@@ -1,0 +1,134 @@
+"""One ONNX file of a fitted classifier: its graph, its labels, and metadata that say what goes in and out.
+
+Easy to get wrong: a file with the right name and half its bytes is worse than none. It is written under another name in
+the same folder and then moved.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import ModelProto, TensorProto, ValueInfoProto, checker, defs, helper
+from sklearn.utils.validation import check_is_fitted
+
+from .. import __version__
+from ..estimator import NetworkClassifier
+from .graph import Graph, Tensor, total
+from .scores import Split, probabilities
+
+OLDEST_OPSET = 13
+"""The first operator set in which every operator has the form in which it is used here."""
+
+INPUT_TYPES = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
+
+OUTPUTS = {
+    "label": "The predicted class: the one with the largest score.",
+    "scores": "The score of each class; decision_function for two classes is the second less the first.",
+    "probabilities": "The probability of each class.",
+    "contributions": "What each iteration of each concept adds to the score of each class.",
+    "base": "What every row's score has beside its contributions.",
+    "cases": "What resemblance to remembered training rows adds to the score of each class.",
+}
+
+
+def export(
+    classifier: NetworkClassifier, path: str | os.PathLike[str], *, opset: int, contributions: bool, dtype: str
+) -> Path:
+    """Write a fitted classifier as an ONNX file and return its path; see `NetworkClassifier.to_onnx`."""
+    check_is_fitted(classifier)
+    newest = defs.onnx_opset_version()
+    if opset not in range(OLDEST_OPSET, newest + 1):
+        raise ValueError(f"opset={opset!r} is not supported: use a whole number from {OLDEST_OPSET} to {newest}.")
+    if dtype not in INPUT_TYPES:
+        raise ValueError(f"dtype={dtype!r} is unknown: use one of {', '.join(map(repr, INPUT_TYPES))}.")
+    graph = Graph()
+    rows = Tensor(graph, "X")
+    outputs = _outputs(classifier, rows.as_float64() if dtype == "float32" else rows, contributions)
+    for name, tensor in outputs.items():
+        graph.output(tensor, name)
+    model = _model(classifier, graph, list(outputs), int(opset), dtype)
+    checker.check_model(model, full_check=True)
+    return _written(model.SerializeToString(), Path(path))
+
+
+def label_values(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes as an array of one type that ONNX has."""
+    kinds = {np.asarray(value).dtype.kind for value in classes.tolist()}
+    if kinds == {"U"}:
+        return np.array(classes.tolist(), dtype=object)
+    if len(kinds) == 1 and kinds <= set("bif"):
+        return np.array(classes.tolist())
+    raise ValueError(
+        f"The classes {classes.tolist()!r} cannot be labels of an ONNX model: they must be all text, all whole numbers "
+        "of 64 bits, all floating point numbers, or true and false."
+    )
+
+
+def _outputs(classifier: NetworkClassifier, rows: Tensor, contributions: bool) -> dict[str, Tensor]:
+    split = Split(classifier, rows)
+    scores = split.scores()
+    winner = scores.apply("ArgMax", axis=1, keepdims=1)
+    labels = rows.graph.constant(label_values(classifier.classes_))
+    found = {
+        "label": labels.apply("Gather", winner.apply("Squeeze", np.array([1]))),
+        "scores": scores,
+        "probabilities": probabilities(scores, classifier._decision.sharpness, winner),
+    }
+    if contributions:
+        found |= {"contributions": split.contributions(), "base": rows.repeated(split.base)}
+        found |= {"cases": total(split.cases)} if split.cases else {}
+    return found
+
+
+def _model(classifier: NetworkClassifier, graph: Graph, outputs: list[str], opset: int, dtype: str) -> ModelProto:
+    types = {"label": helper.np_dtype_to_tensor_dtype(label_values(classifier.classes_).dtype)}
+    shapes = {"label": (), "contributions": classifier.outer_weights_.shape}
+    each_class = (len(classifier.classes_),)
+    rows = _described("X", INPUT_TYPES[dtype], (classifier.n_features_in_,), "Rows, columns in the features' order.")
+    described = [
+        _described(name, types.get(name, TensorProto.DOUBLE), shapes.get(name, each_class), OUTPUTS[name])
+        for name in outputs
+    ]
+    imports = [helper.make_opsetid("", opset)]
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "cogmap", [rows], described, initializer=graph.constants),
+        opset_imports=imports,
+        ir_version=helper.find_min_ir_version_for(imports),
+        producer_name="cogmap",
+        producer_version=__version__,
+        doc_string=f"{type(classifier).__name__}: Long-Term Cognitive Network with {len(classifier.concept_names_)} "
+        f"concepts, read over {classifier.n_iter_} iterations.",
+    )
+    helper.set_model_props(model, _metadata(classifier))
+    return model
+
+
+def _described(name: str, kind: int, shape: tuple[int, ...], text: str) -> ValueInfoProto:
+    """Return a value of so many rows, each of this shape."""
+    return helper.make_tensor_value_info(name, kind, ["rows", *shape], doc_string=text)
+
+
+def _metadata(classifier: NetworkClassifier) -> dict[str, str]:
+    """Return names for what the tensors number, as JSON."""
+    named = {
+        "feature_names": classifier._feature_names(),
+        "concept_names": classifier.concept_names_.tolist(),
+        "classes": classifier.classes_.tolist(),
+    }
+    return {key: json.dumps(value, ensure_ascii=False) for key, value in named.items()}
+
+
+def _written(content: bytes, path: Path) -> Path:
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {str(path.parent)!r} does not exist: create it first.")
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,121 @@
+"""The parts of a network: for every type that a fitted model is made of, its fields, their kinds and shapes.
+
+Sizes by name: F features, N classes, M concepts of a network, V features of it that vary, T + 1 states that a readout
+reads, P innovations and the constant, C cases, K rows of the summary.
+"""
+
+import numpy as np
+
+from ..core.activation import ACTIVATIONS
+from ..core.cases import CaseReadout, Metric
+from ..core.concepts import Concepts
+from ..core.decision import Decision
+from ..core.innovations import Basis
+from ..core.model import SUMMARY_ROWS, Summary
+from ..core.readout import StateReadout
+from ..core.reasoning import Network
+from ..core.ridge import IncrementReadout
+from ..core.scaling import Scaling
+from ..core.shrinkage import ShrunkReadout
+from .kinds import Array, Named, OneOf, Ragged, Real, Record, Scope
+
+
+def _check_scaling(scaling: Scaling, scope: Scope) -> None:
+    for values, heights in zip(scaling.values, scaling.heights, strict=True):
+        scope.need(len(values) == len(heights) > 1, "two or more knots, each with a value and a height")
+        for knots in (values, heights):
+            scope.need(bool((np.diff(knots) >= 0).all()), "knots in increasing order")
+
+
+def _check_concepts(concepts: Concepts, scope: Scope) -> None:
+    scope.need(int(concepts.varies.sum()) == len(concepts.peaks), "a scaling for each feature that varies")
+    scope.bind("M", sum(max(1, len(peaks)) for peaks in concepts.peaks))
+    for peaks in concepts.peaks:
+        scope.need(len(peaks) != 1 and bool((np.diff(peaks) > 0).all()), "terms in increasing order")
+
+
+def _check_basis(basis: Basis, scope: Scope) -> None:
+    n_concepts = scope.sizes["M"]
+    for columns, scales in zip(basis.columns, basis.scales, strict=True):
+        scope.need(len(columns) == len(scales), "one scale for each column")
+        scope.need(bool(((columns >= 0) & (columns < n_concepts)).all()), "columns that are concepts")
+    scope.bind("P", 1 + sum(map(len, basis.columns)))
+    scope.need(bool(basis.map[0, 0] > 0), "a basis whose constant is positive")
+
+
+def _check_summary(summary: Summary, scope: Scope) -> None:
+    scope.need(0 < len(summary.rows) <= SUMMARY_ROWS, f"1 to {SUMMARY_ROWS} rows")
+    scope.need(bool((summary.weight > 0).all()) and bool((summary.shares > 0).all()), "weights above 0")
+
+
+SCALING = Record(Scaling, {"values": Ragged("F64", "V"), "heights": Ragged("F64", "V")}, _check_scaling)
+CONCEPTS = Record(
+    Concepts, {"varies": Array("BOOL", ("F",)), "scaling": SCALING, "peaks": Ragged("F64", "V")}, _check_concepts
+)
+NETWORK = Record(
+    Network,
+    {
+        "weights": Array("F64", ("M", "M")),
+        "bias": Array("F64", ("M",)),
+        "phi": Real(low=0.0, high=1.0),
+        "activation": Named(ACTIVATIONS),
+    },
+)
+SUMMARY = Record(
+    Summary,
+    {"rows": Array("F64", ("K", "F")), "weight": Array("F64", ("K",)), "shares": Array("F64", ("N",))},
+    _check_summary,
+)
+BASIS = Record(
+    Basis,
+    {
+        "columns": Ragged("I64", "T + 1"),
+        "scales": Ragged("F64", "T + 1"),
+        "map": Array("F64", ("P", "P")),
+        "whiten": Array("F64", ("P", "P")),
+    },
+    _check_basis,
+)
+SHRUNK = Record(
+    ShrunkReadout,
+    {
+        "reference": Array("F64", ("M",)),
+        "basis": BASIS,
+        "coefficients": Array("F64", ("P", "N")),
+        "shrink": Array("F64", ("T + 1",)),
+        "caps": Array("F64", ("T + 1",)),
+    },
+)
+METRIC = Record(Metric, {"mean": Array("F64", ("M",)), "map": Array("F64", ("M", "M"))})
+READOUT = OneOf(
+    {
+        "states": Record(StateReadout, {"weights": Array("F64", ("T + 1", "M", "N")), "bias": Array("F64", ("N",))}),
+        "innovations": SHRUNK,
+        "increments": Record(
+            IncrementReadout,
+            {
+                "reference": Array("F64", ("M",)),
+                "coefficients": Array("F64", ("T + 1", "M", "N")),
+                "constant": Array("F64", ("N",)),
+            },
+        ),
+        "cases": Record(
+            CaseReadout,
+            {
+                "trajectory": SHRUNK,
+                "metric": METRIC,
+                "cases": Array("F64", ("C", "M")),
+                "coefficients": Array("F64", ("C", "N")),
+            },
+        ),
+    }
+)
+DECISION = Record(
+    Decision,
+    {
+        "projection": Array("F64", ("N", "N")),
+        "offset": Array("F64", ("N",)),
+        "prior_exponent": Real(),
+        "sharpness": Real(low=0.0),
+    },
+)

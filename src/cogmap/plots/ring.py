@@ -1,0 +1,183 @@
+"""Where the concepts of a map stand: each block on a ring of its own, with the names outside it.
+
+No edge can cross a name there. Around the ring, concepts stand in the order of their angles in networkx's
+Kamada–Kawai layout of the drawn edges, one connected part after another, so that edges are short and cross seldom.
+
+Easy to get wrong: names have a size in points and rings in data units. Limits are therefore set last, from the measured
+names, so that everything fits whatever the size of the axes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.activation import Array
+from .drawing import NEUTRAL
+
+FONT_SIZES = (9.0, 8.0, 7.0, 6.0, 5.0, 4.0)
+LINE = 1.25
+"""Height of a line of text in font sizes."""
+
+HEADING = 28.0
+"""Points kept above each ring for the name of its block."""
+
+GAP = 4.0
+"""Points between a node and its name, and around each ring."""
+
+MOST_COLUMNS = 3
+"""Rings beside each other."""
+
+LEAST_RING = 0.35
+"""Radius of a ring, as a share of that without names, below which the font gets smaller."""
+
+SMALL_RING = 16
+"""Number of concepts up to which all have the same room on their ring."""
+
+UNLINKED = 0.6
+"""On a larger ring: room for a concept without an edge, as a share of the others'."""
+
+SMALLER = 0.8
+"""Font size of its name, likewise."""
+
+
+def ring_order(edges: Array) -> list[int]:
+    """Return the concepts in their order around a ring; `edges` (M, M) is 0 where none is drawn.
+
+    Connected parts follow each other, the largest first; concepts without an edge come last.
+    """
+    try:
+        import networkx as nx
+    except ImportError as error:
+        raise ImportError('Laying out a map needs networkx: pip install "cogmap[plot]".') from error
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(edges)))
+    graph.add_edges_from(np.argwhere((edges != 0) & ~np.eye(len(edges), dtype=bool)).tolist())
+    parts = sorted((sorted(part) for part in nx.connected_components(graph)), key=lambda part: (-len(part), part[0]))
+    return [concept for part in parts for concept in _by_angle(nx, graph.subgraph(part), part)]
+
+
+def _by_angle(nx: Any, graph: Any, part: list[int]) -> list[int]:
+    if len(part) < 4:  # every order of three is the same ring
+        return part
+    layout = nx.kamada_kawai_layout(graph, weight=None)
+    position = np.array([layout[concept] for concept in part])
+    x, y = (position - position.mean(axis=0)).T
+    return [part[k] for k in np.argsort(np.arctan2(y, x), kind="stable")]
+
+
+def _shares(linked: NDArray[np.bool_]) -> Array:
+    """Return the room of each concept on its ring, as a share of a linked one's; the same for all on a small ring."""
+    return np.where(linked | (len(linked) <= SMALL_RING), 1.0, UNLINKED)
+
+
+@dataclass(frozen=True)
+class Rings:
+    """The concepts on their rings.
+
+    Attributes
+    ----------
+    block : int array of shape (M,)
+        Ring of each concept, 0, 1, …
+    linked : bool array of shape (M,)
+        Concepts with an edge. The others are written smaller and stand closer.
+    angle : array of shape (M,)
+        Angle of each concept.
+    room : array of shape (M,)
+        The part of its ring that it has to itself, as an angle.
+    node : array of shape (M,)
+        Radius of its node in points.
+    """
+
+    block: NDArray[np.intp]
+    linked: NDArray[np.bool_]
+    angle: Array
+    room: Array
+    node: Array
+
+    @classmethod
+    def arrange(cls, block: NDArray[np.intp], node: Array, edges: Array) -> "Rings":
+        """Spread the concepts of each block clockwise from the top; `edges` as for `ring_order`."""
+        linked = np.array(edges.any(axis=0) | edges.any(axis=1), dtype=np.bool_)
+        angle, room = np.empty(len(block)), np.empty(len(block))
+        for b in np.unique(block):
+            inside = np.flatnonzero(block == b)
+            order = inside[ring_order(edges[np.ix_(inside, inside)])]
+            share = _shares(linked[order])
+            room[order] = 2 * np.pi * share / share.sum()
+            angle[order] = np.pi / 2 - np.cumsum(room[order]) + (room[order] + room[order[0]]) / 2
+        return cls(block, linked, angle, room, node)
+
+    @property
+    def direction(self) -> Array:
+        """Unit vectors from the centre of its ring to each concept, shape (M, 2)."""
+        return np.c_[np.cos(self.angle), np.sin(self.angle)]
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of rings."""
+        return int(self.block.max(initial=0)) + 1
+
+    def fit(self, ax: Any, names: list[str], footer: float) -> tuple[Array, Array]:
+        """Write the names, set the limits, and return positions of concepts (M, 2) and of headings (n_blocks, 2).
+
+        Names are level where the fullest ring has room for that. Elsewhere they point away from the centre, in the
+        largest font at which neighbours stay apart. `footer` is the height in points to leave free at the bottom.
+        """
+        texts = [ax.annotate(n, (0, 0), (0, 0), textcoords="offset points", annotation_clip=False) for n in names]
+        # Level names need a line between the topmost place and the next one; turned names, between any two.
+        level_room = 1 - np.cos(self.room.min(initial=np.pi / 2))
+        turned_room = (self.room / np.where(self.linked, 1.0, SMALLER)).min(initial=np.pi)
+        for level, size in [(True, FONT_SIZES[0]), *((False, size) for size in FONT_SIZES)]:
+            self._turn(texts, level=level, size=size)
+            radius, most = self._radius(ax, texts, footer)
+            if radius * (level_room if level else turned_room) >= LINE * size and radius >= LEAST_RING * most:
+                break
+        centres, headings = self._centres(ax, radius, footer)
+        position = centres[self.block] + self.direction
+        for text, xy in zip(texts, position, strict=True):
+            text.xy = tuple(xy)
+        return position, headings
+
+    def _turn(self, texts: list[Any], *, level: bool, size: float) -> None:
+        for k, (text, (x, y)) in enumerate(zip(texts, self.direction, strict=True)):
+            right = x > -1e-9
+            text.set_position((self.node[k] + GAP) * np.array([x, y]))
+            text.set(ha="left" if right else "right", va="center", rotation_mode="anchor")
+            text.set_rotation(0 if level else np.degrees(self.angle[k]) + (0 if right else 180))
+            text.set_fontsize(size if level or self.linked[k] else SMALLER * size)
+            text.set_color("black" if self.linked[k] else NEUTRAL)
+            if level and abs(y) > np.sqrt(0.5):  # a name beside such a node would touch it
+                text.set_va("bottom" if y > 0 else "top")
+            if level and abs(x) < 0.1:
+                text.set_ha("center")
+
+    def _cell(self, ax: Any, footer: float) -> tuple[Array, int]:
+        """Return width and height that each ring has, in points, and the number of rings in a row."""
+        columns = min(MOST_COLUMNS, self.n_blocks)
+        whole = np.array([ax.bbox.width, ax.bbox.height]) * 72 / ax.figure.dpi - [0, footer]
+        return whole / [columns, -(-self.n_blocks // columns)], columns
+
+    def _heading(self) -> float:
+        return HEADING if self.n_blocks > 1 else 0.0
+
+    def _radius(self, ax: Any, texts: list[Any], footer: float) -> tuple[float, float]:
+        """Return the largest radius in points with every name in the cell of its ring, and that without names."""
+        half = (self._cell(ax, footer)[0] - [0, self._heading()]) / 2 - GAP
+        most = radius = half.min()
+        for text, direction, node in zip(texts, self.direction, self.node, strict=True):
+            box, anchor = text.get_window_extent(), ax.transData.transform(text.xy)
+            reach = np.where(direction > 0, box.max - anchor, anchor - box.min) * 72 / ax.figure.dpi
+            along = np.maximum(np.abs(direction), 1e-9)
+            radius = min(radius, ((half - np.maximum(reach, node)) / along).min())
+        return float(max(radius, 0.1 * most)), float(most)
+
+    def _centres(self, ax: Any, radius: float, footer: float) -> tuple[Array, Array]:
+        """Set the limits so that rings have radius 1; return their centres and the places of their headings."""
+        cell, columns = self._cell(ax, footer)
+        (width, height), rows = cell / radius, -(-self.n_blocks // columns)
+        ax.set(xlim=(0, width * columns), ylim=(-height * rows - footer / radius, 0))
+        b = np.arange(self.n_blocks)
+        middle, top = width * (b % columns + 0.5), -height * (b // columns)
+        return np.c_[middle, top - (height + self._heading() / radius) / 2], np.c_[middle, top - GAP / radius]

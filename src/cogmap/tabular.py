@@ -1,0 +1,392 @@
+"""TabularClassifier: from a raw table with text and missing values to a network, in one estimator.
+
+Easy to get wrong: columns are matched by name, never by position, and the same value must be encoded the same way
+whatever else is in the batch. So everything is learned in `fit` and kept in `columns_`.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from .column_knowledge import by_concept
+from .columns import Column, column_sums, describe, unique_concepts
+from .comparison import Comparison, Edge, compare
+from .core.activation import Array
+from .core.dynamics import Dynamics
+from .estimator import NetworkClassifier
+from .frames import as_frame, check_lists, checked_labels, listed
+from .knowledge import Knowledge
+from .tuning import LTCNClassifierCV
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .tabular_explanation import TabularExplanation
+
+
+class TabularClassifier(ClassifierMixin, BaseEstimator):
+    """Long-Term Cognitive Network classifier for raw tables: numbers, text, true and false, missing values.
+
+    Each column becomes numbers under names that can be read, and a network is fitted to them. Categories become one
+    concept for each value ("colour = red"); of two values, the rarer one has the concept. Missing values become the
+    median or the most frequent value; where at least 1 % are missing, "age is missing" is a concept too. Constant
+    columns are not used. Identifiers, free text and dates raise an error that names the column, unless it is listed.
+
+    Parameters
+    ----------
+    classifier : LTCNClassifier or LTCNClassifierCV, default=None
+        The network, unfitted. None is ``LTCNClassifierCV()``.
+    categorical : sequence of str, default=()
+        Columns that are categories although they hold numbers or look like identifiers or free text.
+    numeric : sequence of str, default=()
+        Columns that are numbers although they look like identifiers.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    max_categories : int, default=20
+        Most concepts of one category; rarer values then share one, "colour = other". 2 or larger.
+
+    Attributes
+    ----------
+    classifier_ : LTCNClassifier or LTCNClassifierCV
+        The fitted network; its features are the concepts of the columns.
+    columns_ : tuple of Column
+        What each column of X means: kind, categories, what fills a missing value.
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where X had names.
+    target_name_ : str or None
+        Name of y, where it had one.
+    feature_importances_ : array of shape (n_features_in_,)
+        Relevance of each column, that of all its concepts together; sums to 1.
+
+    Notes
+    -----
+    A category that `fit` did not see counts as "other" where the column has that concept. Otherwise it is 0 in all of
+    the column's concepts: none of the known values, or, where there are two, the more frequent one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cogmap import TabularClassifier
+    >>> X = pd.DataFrame({"colour": ["red", "blue", "green", None] * 9, "size": [1, 2, None, 4] * 9})
+    >>> y = pd.Series(["a", "b", "b", "a"] * 9, name="kind")
+    >>> clf = TabularClassifier().fit(X, y)
+    >>> clf.encode(X).columns.tolist()
+    ['colour = blue', 'colour = green', 'colour = red', 'colour is missing', 'size', 'size is missing']
+    >>> clf.predict(pd.DataFrame({"size": [2.0], "colour": ["blue"]}))
+    array(['b'], dtype=object)
+    """
+
+    classifier_: NetworkClassifier
+    columns_: tuple[Column, ...]
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        classifier: NetworkClassifier | None = None,
+        *,
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        max_categories: int = 20,
+    ) -> None:
+        self.classifier = classifier
+        self.categorical = categorical
+        self.numeric = numeric
+        self.drop = drop
+        self.max_categories = max_categories
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of the network as ``classifier__phi``, also while `classifier` is None."""
+        if self.classifier is None and any(name.startswith("classifier__") for name in params):
+            self.classifier = LTCNClassifierCV()
+        super().set_params(**params)
+        return self
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn what the columns mean, then fit the network to them.
+
+        Parameters
+        ----------
+        X : DataFrame of pandas or polars, or array-like, of shape (n_samples, n_columns)
+            Raw columns.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: 2 equals a repeated row, 0 an absent one.
+
+        Returns
+        -------
+        TabularClassifier
+            This estimator.
+        """
+        frame, named = as_frame(X)
+        check_lists(frame, categorical=self.categorical, numeric=self.numeric, drop=self.drop)
+        if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
+            raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
+        weight = _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
+        counted = weight > 0
+        self.columns_ = tuple(self._describe(frame.loc[counted], weight[counted]))
+        if not unique_concepts(self.columns_):
+            raise ValueError(f"No column of X varies (n_samples = {counted.sum()}): there is nothing to learn from.")
+        self.n_features_in_ = frame.shape[1]
+        _set_names(self, frame, named)
+        name = getattr(y, "name", None)
+        self.target_name_ = None if name is None else str(name)
+        network = LTCNClassifierCV() if self.classifier is None else clone(self.classifier)
+        if network.knowledge:
+            network.set_params(knowledge=by_concept(network.knowledge, self.columns_))
+        self.classifier_ = network.fit(self._encoded(frame), checked_labels(y), sample_weight=sample_weight)
+        self.classes_ = self.classifier_.classes_
+        return self
+
+    def encode(self, X: Any) -> "pd.DataFrame":
+        """Return the numbers that the network sees.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            Raw columns, in any order. Columns that `fit` found constant, or dropped, may be absent.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_encoded)
+            One column for each concept of a column, such as "colour = red".
+        """
+        check_is_fitted(self)
+        frame, named = as_frame(X)
+        return self._encoded(self._matched(frame, named))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row; shape (n_samples,)."""
+        encoded = self.encode(X)
+        return self.classifier_.predict(encoded)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities; shape (n_samples, n_classes)."""
+        encoded = self.encode(X)
+        return self.classifier_.predict_proba(encoded)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each class, or for two classes that of the second less that of the first."""
+        encoded = self.encode(X)
+        return self.classifier_.decision_function(encoded)
+
+    def trajectory(self, X: Any) -> Array:
+        """Return the states A⁰ … A^T of each row, shape (n_samples, T + 1, n_concepts)."""
+        encoded = self.encode(X)
+        return self.classifier_.trajectory(encoded)
+
+    def diagnose(self, X: Any) -> Dynamics:
+        """Say for each row whether its trajectory reaches a fixed point or a limit cycle."""
+        encoded = self.encode(X)
+        return self.classifier_.diagnose(encoded)
+
+    def relevance(
+        self, X: Any = None, *, kind: Literal["model", "data", "paper"] = "model", per_class: bool = False
+    ) -> Array:
+        """Return how relevant each column is for the decision as a whole, all its concepts together.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns), default=None
+            Rows to take means over; by default up to 256 training rows that the model kept.
+        kind : {"model", "data", "paper"}, default="model"
+            ``"model"``: how far the decision moves with the column, the mean size of what it adds to the class margins
+            (Shapley values). ``"data"``: the spread of the margins that goes with it. ``"paper"``: Ω, summed over its
+            concepts.
+        per_class : bool, default=False
+            Return one line for each class.
+
+        Returns
+        -------
+        array of shape (n_features_in_,) or (n_classes, n_features_in_)
+            Relevance, at least 0; 0 for a column without concepts.
+        """
+        check_is_fitted(self)
+        if kind == "paper":
+            return column_sums(self.classifier_.relevance(kind=kind, per_class=per_class), self.columns_, axis=-1)
+        used = [column for column in self.columns_ if column.needed]
+        rows = None if X is None else self.encode(X)
+        if kind == "model":
+            from .tabular_explanation import column_relevance
+
+            found = column_relevance(self.classifier_, used, None if rows is None else rows.to_numpy(), per_class)
+        else:
+            groups = {column.name: column.concepts for column in used}
+            found = self.classifier_.grouped_relevance(rows, groups=groups, kind=kind, per_class=per_class).relevance
+        total = np.zeros((*found.shape[:-1], len(self.columns_)))
+        total[..., [column.needed for column in self.columns_]] = found
+        return total
+
+    def explain(self, X: Any, *, classes: ArrayLike | None = None, baseline: Any = None) -> "TabularExplanation":
+        """Explain the scores of rows: over concepts and iterations, and over columns.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            Rows.
+        classes : array-like of class labels, default=None
+            Classes whose scores are explained; all by default.
+        baseline : DataFrame of one row, default=None
+            The row with which rows are compared; by default training rows that the model kept.
+
+        Returns
+        -------
+        TabularExplanation
+            The explanation, with `to_frame`, `features_frame`, `to_text`, `flips` and more.
+        """
+        from .tabular_explanation import by_columns
+
+        check_is_fitted(self)
+        frame = self._matched(*as_frame(X))
+        encoded = self._encoded(frame)
+        given = None if baseline is None else self._matched(*as_frame(baseline))
+        start = None if given is None else self._encoded(given)
+        found = self.classifier_.explain(encoded, classes=classes, baseline=start)
+        return by_columns(found, self.columns_, frame, given)
+
+    def edit(self, knowledge: Knowledge, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Return a new model, fitted under the statements of this one and these, by names of columns or concepts.
+
+        A statement about "colour" holds for each of "colour = red", "colour = blue" and so on.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+            What to state beyond that under which this model was fitted; it must not contradict it.
+        X, y, sample_weight
+            As for `fit`; most often the rows that this model was fitted to.
+
+        Returns
+        -------
+        TabularClassifier
+            The new model.
+        """
+        check_is_fitted(self)
+        stated = self.classifier_.knowledge_ + by_concept(knowledge, self.columns_)
+        edited = clone(self).set_params(classifier=clone(self.classifier_).set_params(knowledge=stated))
+        return edited.fit(X, y, sample_weight=sample_weight)
+
+    def compare(self, other: "TabularClassifier", X: Any, y: ArrayLike) -> Comparison:
+        """Say what changes from this model to another one, most often an edit of it.
+
+        Parameters
+        ----------
+        other : TabularClassifier
+            A model with the same columns and classes.
+        X : DataFrame of shape (n_samples, n_columns)
+            Rows to compare the predictions on.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+
+        Returns
+        -------
+        Comparison
+            Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
+        """
+        return compare(self, other, X, y)
+
+    def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
+        """Write the fitted model, columns included, to one file, which `cogmap.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the file, by custom ending in ``.cogmap``; a file of that name is replaced.
+        data : path-like, default=None
+            The file that the model was fitted on, if it was one: its SHA-256 is kept in the model file.
+
+        Returns
+        -------
+        Path
+            The path.
+        """
+        from .persistence import save
+
+        return save(self, path, data=data)
+
+    def to_onnx(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write the network as an ONNX file; its input is what `encode` returns, not the raw columns.
+
+        Parameters and result are those of `LTCNClassifier.to_onnx`.
+        """
+        check_is_fitted(self)
+        return self.classifier_.to_onnx(path, **options)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Relevance of each column, summing to 1."""
+        relevance = self.relevance()
+        return relevance / (relevance.sum() or 1.0)
+
+    def _describe(self, frame: "pd.DataFrame", weight: Array) -> Iterator[Column]:
+        drop, categorical, numeric = (set(map(str, names)) for names in (self.drop, self.categorical, self.numeric))
+        for name, values in frame.items():
+            if name in drop:
+                yield Column(name, "dropped")
+                continue
+            declared: Literal["number", "category"] | None = None
+            if name in categorical or name in numeric:
+                declared = "category" if name in categorical else "number"
+            yield describe(values, name, weight, declared=declared, max_categories=self.max_categories)
+
+    def _feature_names(self) -> list[str]:
+        return [column.name for column in self.columns_]
+
+    def _edges(self) -> dict[Edge, float]:
+        return self.classifier_._edges()
+
+    def _encoded(self, frame: "pd.DataFrame") -> "pd.DataFrame":
+        import pandas as pd
+
+        parts = [column.encode(frame[column.name]) for column in self.columns_ if column.needed]
+        return pd.DataFrame(np.hstack(parts), columns=unique_concepts(self.columns_), index=frame.index)
+
+    def _matched(self, frame: "pd.DataFrame", named: bool) -> "pd.DataFrame":
+        """Check the columns of new rows against those of `fit`; name what differs."""
+        if not named:
+            if frame.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {frame.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                    "features as input: give the columns that it was fitted on."
+                )
+            return frame.set_axis([column.name for column in self.columns_], axis=1)
+        absent, unexpected = self.differing_columns(frame.columns)
+        problems = [f"lacks {listed(absent)}"] * bool(absent)
+        problems += [f"has unexpected {listed(unexpected)}"] * bool(unexpected)
+        if problems:
+            raise ValueError(f"X {' and '.join(problems)}: give the columns that the model was fitted on, by name.")
+        return frame
+
+    def differing_columns(self, names: Sequence[Any]) -> tuple[list[str], list[str]]:
+        """Return which columns are needed but not among `names`, and which names the model does not know."""
+        given, known = {str(name) for name in names}, {column.name for column in self.columns_}
+        absent = [column.name for column in self.columns_ if column.needed and column.name not in given]
+        return absent, [str(name) for name in names if str(name) not in known]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.classifier_tags = get_tags(self.classifier or LTCNClassifierCV()).classifier_tags
+        return tags
+
+
+def _set_names(estimator: TabularClassifier, frame: "pd.DataFrame", named: bool) -> None:
+    if named:
+        estimator.feature_names_in_ = frame.columns.to_numpy(dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_

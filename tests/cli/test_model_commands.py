@@ -1,0 +1,175 @@
+"""From a raw CSV file with text and missing values to a model file, and from there on: predict, evaluate, explain."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("safetensors")
+from click.testing import CliRunner
+
+from cogmap import Knowledge, LTCNClassifier, TabularClassifier, load
+from cogmap.cli import main
+from cogmap.evaluation import evaluate
+from tests.people import people
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Return a folder with people.csv, new.csv (other rows) and people.cogmap, made by the command."""
+    folder = tmp_path_factory.mktemp("model")
+    people().to_csv(folder / "people.csv", index=False)
+    people(120, seed=1).to_csv(folder / "new.csv", index=False)
+    run("fit", folder / "people.csv", "--target", "survived", "--drop", "id", "--no-tune",
+        "--model", folder / "people.cogmap")  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model():
+    frame = people()
+    return TabularClassifier(LTCNClassifier()).fit(frame.drop(columns=["survived", "id"]), frame["survived"])
+
+
+@pytest.fixture(scope="module")
+def new():
+    return people(120, seed=1).drop(columns=["survived", "id"])
+
+
+def test_predict_gives_the_models_classes_and_probabilities(files, model, new, tmp_path):
+    out = tmp_path / "out.csv"
+    result = run("predict", files / "people.cogmap", files / "new.csv", "-o", out, "--proba", "--keep", "id")
+    found = pd.read_csv(out)
+    assert list(found) == ["row", "id", "predicted", "probability of no", "probability of yes"]
+    assert found["predicted"].tolist() == model.predict(new).tolist()
+    np.testing.assert_allclose(found.iloc[:, 3:], model.predict_proba(new), rtol=1e-14)
+    assert result.stdout == ""
+    assert "120 predictions written" in result.stderr
+
+
+def test_predict_prints_csv_or_json(files, model, new):
+    printed = run("predict", files / "people.cogmap", files / "new.csv").stdout.splitlines()
+    assert printed[:2] == ["row,predicted", f"0,{model.predict(new)[0]}"]
+    records = json.loads(run("predict", files / "people.cogmap", files / "new.csv", "--json").stdout)
+    assert [record["predicted"] for record in records] == model.predict(new).tolist()
+
+
+def test_columns_are_found_by_name(files, model, new, tmp_path):
+    new[new.columns[::-1]].assign(note="x").to_csv(tmp_path / "other.csv", index=False)
+    result = run("predict", files / "people.cogmap", tmp_path / "other.csv")
+    assert "Columns that the model does not know are left out: 'note'." in result.stderr
+    assert [line.split(",")[1] for line in result.stdout.splitlines()[1:]] == model.predict(new).tolist()
+    new.drop(columns=["sex", "age"]).to_csv(tmp_path / "lacking.csv", index=False)
+    message = run("predict", files / "people.cogmap", tmp_path / "lacking.csv", code=2).stderr
+    assert "X lacks columns 'age', 'sex'" in message
+
+
+def test_evaluate_knows_the_target(files, model, new):
+    found = json.loads(run("evaluate", files / "people.cogmap", files / "new.csv", "--json").stdout)
+    expected = evaluate(model, new, people(120, seed=1)["survived"])
+    assert found["confusion"] == expected.confusion.tolist()
+    assert found["log_loss"] == pytest.approx(expected.log_loss)
+    assert found["calibration"][0].keys() == {"low", "high", "n_rows", "mean_probability", "accuracy"}
+    text = run("evaluate", files / "people.cogmap", files / "new.csv").stdout
+    assert f"kappa               {expected.kappa:.3f}" in text
+
+
+@pytest.mark.parametrize("kind", ["model", "data", "paper"])
+def test_explain_the_model(files, model, kind):
+    found = json.loads(run("explain", files / "people.cogmap", "--kind", kind, "--json").stdout)
+    relevance = dict(zip(model.feature_names_in_, model.relevance(kind=kind), strict=True))
+    assert [c["name"] for c in found["columns"]] == sorted(relevance, key=relevance.get, reverse=True)
+    for column in found["columns"]:
+        assert column["relevance"] == pytest.approx(relevance[column["name"]])
+    assert run("explain", files / "people.cogmap").stdout.splitlines()[1].startswith("sex")
+
+
+def test_explain_rows(files, model, new):
+    result = run("explain", files / "people.cogmap", files / "new.csv", "--row", 3, "--row", 0)
+    explanation = model.explain(new.iloc[[3, 0]])
+    for i in range(2):
+        assert explanation.to_text(i) in result.stdout
+    found = json.loads(run("explain", files / "people.cogmap", files / "new.csv", "--row", 3, "--json").stdout)
+    assert found[0]["row"] == 3
+    code = list(model.classes_).index(found[0]["class"])
+    for part in found[0]["columns"]:
+        k = explanation.feature_names.index(part["name"])
+        assert part["attribution"] == pytest.approx(explanation.attributions[0, k, code])
+
+
+@pytest.mark.parametrize("arguments", [(), ("new.csv", "--row", "1")])
+def test_explain_draws(files, tmp_path, arguments):
+    pytest.importorskip("matplotlib")
+    paths = [files / a if a.endswith(".csv") else a for a in arguments]
+    run("explain", files / "people.cogmap", *paths, "--picture", tmp_path / "why.png")
+    assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_edit_shows_what_changes_and_writes_the_new_model(files, model, tmp_path):
+    knowledge = Knowledge().irrelevant("deck").forbid("port", "fare")
+    knowledge.save(tmp_path / "expert.toml")
+    arguments = ("edit", files / "people.cogmap", files / "people.csv", tmp_path / "expert.toml")
+    result = run(*arguments, "-o", tmp_path / "new.cogmap")
+    frame = people()
+    X, y = frame.drop(columns=["survived", "id"]), frame["survived"]
+    expected = model.edit(knowledge, X, y)
+    np.testing.assert_array_equal(load(tmp_path / "new.cogmap").decision_function(X), expected.decision_function(X))
+    assert "deck" in result.stdout
+    changes = json.loads(run(*arguments, "--json").stdout)
+    assert {line["index"]: line["after"] for line in changes["relevance"]}["deck"] == 0
+    (tmp_path / "wrong.toml").write_text('[[statement]]\nkind = "irrelevant"\nfeature = "colour"\n')
+    assert "colour" in run(*arguments[:3], tmp_path / "wrong.toml", code=2).stderr
+
+
+def test_fit_with_knowledge(files, tmp_path):
+    Knowledge().irrelevant("deck").save(tmp_path / "expert.toml")
+    summary = json.loads(
+        run("fit", files / "people.csv", "--target", "survived", "--drop", "id", "--no-tune",
+            "--knowledge", tmp_path / "expert.toml", "--json").stdout
+    )  # fmt: skip
+    assert {c["name"]: c["relevance"] for c in summary["columns"]}["deck"] == 0
+
+
+def test_export_names_its_inputs(files, model, new, tmp_path):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    result = run("export", files / "people.cogmap", tmp_path / "people.onnx")
+    encoded = model.encode(new)
+    assert result.stdout.splitlines() == list(encoded)
+    session = runtime.InferenceSession(tmp_path / "people.onnx")
+    assert session.run(["label"], {"X": encoded.to_numpy()})[0].tolist() == model.predict(new).tolist()
+
+
+def test_a_plain_network_serves_too(tmp_path, files):
+    frame = people()[["fare", "class"]]
+    plain = LTCNClassifier().fit(frame, people()["survived"])
+    path = plain.save(tmp_path / "plain.cogmap")
+    lines = run("predict", path, files / "people.csv").stdout.splitlines()[1:]
+    assert [line.split(",")[1] for line in lines] == plain.predict(frame).tolist()
+    found = run("evaluate", path, files / "people.csv", "--target", "survived", "--json")
+    assert json.loads(found.stdout)["accuracy"] == pytest.approx(plain.score(frame, people()["survived"]))
+    assert "fare" in run("explain", path, files / "people.csv", "--row", 0).stdout
+    assert "say it with --target" in run("evaluate", path, files / "people.csv", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["explain", "people.cogmap", "--row", "0"], "--row needs DATA"),
+        (["explain", "people.cogmap", "new.csv", "--row", "120"], "There is no row 120"),
+        (["explain", "people.cogmap", "new.csv", "--row", "1", "--row", "2", "--picture", "x.png"], "draws one row"),
+        (["predict", "people.cogmap", "new.csv", "--keep", "name"], "There is no column 'name'"),
+        (["predict", "new.csv", "new.csv"], "new.csv' cannot be loaded"),
+    ],
+)
+def test_mistakes(files, arguments, message):
+    names = [files / a if a.endswith((".csv", ".cogmap")) else a for a in arguments]
+    assert message in run(*names, code=2).stderr

@@ -1,0 +1,43 @@
+"""What the tests of the export share: rows, and an exported model or graph at work."""
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper
+from sklearn.datasets import load_wine
+
+from cogmap.onnx.graph import Graph, Tensor
+
+BOUND = 1e-6
+X, Y = load_wine(return_X_y=True)
+TRAIN = np.arange(len(X)) % 2 == 0
+
+
+def run(model, rows, outputs=None):
+    """Return what an ONNX file or its content gives for rows, by output."""
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    outputs = outputs or [output.name for output in session.get_outputs()]
+    return dict(zip(outputs, session.run(outputs, {"X": rows}), strict=True))
+
+
+def run_graph(build, rows):
+    """Return the value of `build`, a function from the input to a tensor."""
+    graph = Graph()
+    graph.output(build(Tensor(graph, "X")), "result")
+    ends = [helper.make_tensor_value_info(name, TensorProto.DOUBLE, None) for name in ("X", "result")]
+    proto = helper.make_graph(graph.nodes, "graph", ends[:1], ends[1:], initializer=graph.constants)
+    model = helper.make_model(proto, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+    return run(model.SerializeToString(), rows)["result"]
+
+
+def assert_same(clf, rows, found):
+    """Compare with what the classifier itself says of the rows."""
+    scores = clf._scores(rows)
+    allowed = BOUND * np.abs(scores).max()
+    np.testing.assert_allclose(found["scores"], scores, rtol=0, atol=allowed)
+    second, first = np.sort(scores, axis=1)[:, -2:].T
+    clear = first - second > allowed
+    assert (found["label"] == clf.predict(rows))[clear].all()
+    np.testing.assert_allclose(
+        found["probabilities"], clf.predict_proba(rows), rtol=0, atol=clf._decision.sharpness * allowed
+    )
+    assert (clf.classes_[found["probabilities"].argmax(axis=1)] == found["label"]).all()

@@ -1,0 +1,372 @@
+"""Explanations add up, agree with what they describe, and say so in frames, words and shap's object."""
+
+import sys
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+
+from cogmap import IllConditionedWarning, LTCNClassifier, LTCNClassifierCV, UnreliableRelevanceWarning
+
+NAMES = np.array(["barolo", "grignolino", "barbera"])
+MODELS = {
+    "shrunken": LTCNClassifier(),
+    "tanh": LTCNClassifier(activation="tanh"),
+    "ridge": LTCNClassifier(alpha=1.0),
+    "minimum norm": LTCNClassifier(alpha=0.0, max_iter=2, inner="regression"),
+    "final": LTCNClassifier(readout="final", max_iter=2),
+    "argmax": LTCNClassifier(decision="argmax"),
+    "terms": LTCNClassifier(terms=3),
+    "cases": LTCNClassifier(cases=True),
+    "no iteration": LTCNClassifier(max_iter=0),
+    "kosko": LTCNClassifier(rule="kosko-memory"),
+    "stack": LTCNClassifierCV(),
+    "stack with terms": LTCNClassifierCV(terms=(None, 3), activation=("sigmoid", "tanh"), cases=False),
+}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X.assign(constant=1.5), NAMES[y]
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def explained(request, wine):
+    X, y = wine
+    model = clone(MODELS[request.param]).fit(X[::2], y[::2])
+    return model, model.explain(X[1::2])
+
+
+def assert_adds_up(model, X, explanation):
+    """Check the two tolerances of the promise, against the score as it decides."""
+    scores = model.decision_function(X)
+    if len(model.classes_) == 2:
+        np.testing.assert_array_equal(explanation.scores[:, 1] - explanation.scores[:, 0], scores)
+    else:
+        np.testing.assert_array_equal(explanation.scores, scores)
+    for k, label in enumerate(explanation.classes):
+        own = explanation.scores[:, np.flatnonzero(model.classes_ == label)[0]]
+        terms = explanation.contributions(label)
+        rest = explanation.base[k] + explanation.cases[:, k]
+        largest = np.maximum(np.abs(terms).max(axis=(1, 2), initial=0.0), np.abs(explanation.base[k]))
+        assert (np.abs(terms.sum(axis=(1, 2)) + rest - own) <= 1e-10 * largest).all()
+        total = explanation.attributions[:, :, k].sum(axis=1) + explanation.baseline_scores[:, k]
+        np.testing.assert_allclose(total, own, rtol=0, atol=1e-8 * np.abs(explanation.scores).max())
+    assert explanation.rounding <= 1e-6
+
+
+def test_both_views_add_up_to_the_score(explained, wine):
+    model, explanation = explained
+    assert_adds_up(model, wine[0][1::2], explanation)
+
+
+def test_margins_of_two_classes_add_up(explained):
+    model, explanation = explained
+    first, second = model.classes_[:2]
+    expected = explanation.contributions(first) - explanation.contributions(second)
+    np.testing.assert_allclose(explanation.contributions(first, second), expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_a_constant_feature_is_attributed_nothing(explained):
+    assert not explained[1].attributions[:, -1].any()
+
+
+def test_the_frame_has_a_line_for_every_term(explained, wine):
+    model, explanation = explained
+    frame = explanation.to_frame()
+    assert list(frame.columns) == ["row", "class", "concept", "iteration", "contribution"]
+    assert not frame.duplicated(["row", "class", "concept", "iteration"]).any()
+    total = frame.groupby(["row", "class"]).contribution.sum().unstack()
+    np.testing.assert_allclose(total.loc[wine[0].index[1::2], model.classes_], explanation.scores, atol=1e-6)
+    assert set(frame.concept) <= {*model.concept_names_, "(base)", "(cases)"}
+    assert (frame.iteration.isna() == frame.concept.str.startswith("(")).all()
+
+
+def test_the_features_frame_has_values_and_attributions(explained, wine):
+    model, explanation = explained
+    frame = explanation.features_frame()
+    assert len(frame) == len(explanation) * 14 * 3
+    line = frame[(frame.row == 7) & (frame["class"] == "barolo") & (frame.feature == "proline")]
+    assert line.value.item() == wine[0].proline[7]
+    k = list(model.classes_).index("barolo")
+    assert line.attribution.item() == explanation.attributions[3, 12, k]
+
+
+def test_trajectory_and_dynamics_are_those_of_the_rows(explained, wine):
+    model, explanation = explained
+    X = wine[0][1::2]
+    np.testing.assert_array_equal(explanation.trajectory, model.trajectory(X))
+    np.testing.assert_array_equal(explanation.dynamics.reached_at, model.diagnose(X).reached_at)
+    np.testing.assert_array_equal(explanation.predicted, model.predict(X))
+
+
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
+@pytest.mark.parametrize("name", ["banana", "vehicle", "yeast", "plant-margin"])
+def test_explanations_of_the_papers_data_add_up(paper_data, name, activation):
+    X, y = paper_data(name)
+    order = np.random.default_rng(0).permutation(len(X))
+    model = LTCNClassifier(activation=activation, max_iter=20).fit(X[order[:1000]], y[order[:1000]])
+    rows = X[order[-60:]]
+    few = model.classes_[:: max(1, len(model.classes_) // 5)]
+    assert_adds_up(model, rows, model.explain(rows, classes=few if name.startswith("plant") else None))
+    assert name != "plant-margin" or len(model.classes_) == 100
+
+
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
+def test_explanations_of_a_hundred_classes_and_twenty_iterations_add_up(paper_data, activation):
+    X, y = paper_data("plant-shape")
+    model = LTCNClassifier(activation=activation, alpha=1.0, max_iter=20, tol=0.0).fit(X[::2], y[::2])
+    assert model.n_iter_ == 20
+    assert_adds_up(model, X[:40], model.explain(X[:40], classes=model.classes_[::20]))
+
+
+@pytest.mark.parametrize("estimator", [LTCNClassifierCV(), LTCNClassifier(cases=True)])
+def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
+    X, y = paper_data("vehicle")
+    model = clone(estimator).fit(X[::3], y[::3])
+    assert_adds_up(model, X[:100], model.explain(X[:100]))
+
+
+def test_members_that_share_a_network_share_its_concepts(wine):
+    X, y = wine
+    model = LTCNClassifierCV(inner="slopes").fit(X[::2], y[::2])
+    assert len(model._members) == 2
+    assert len(model._networks) == 1
+    explanation = model.explain(X[1::2])
+    assert np.abs(explanation.cases).max() > 0
+    assert explanation.contributions("barolo").shape == (89, model.n_iter_ + 1, 13)
+    assert_adds_up(model, X[1::2], explanation)
+
+
+def test_only_the_classes_asked_for_are_attributed(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=3).fit(X, y)
+    everything, few = model.explain(X[:4]), model.explain(X[:4], classes=["grignolino"])
+    assert few.attributions.shape == (4, 14, 1)
+    np.testing.assert_allclose(few.attributions[:, :, 0], everything.attributions[:, :, 2], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(few.base, everything.base[[2]])
+
+
+def test_a_typical_training_row_is_the_baseline(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=3, scaling="minmax").fit(X, y)
+    Z = X.drop(columns="constant")
+    nearest = (((Z - Z.mean()) / Z.std()) ** 2).sum(axis=1).idxmin()
+    explanation = model.explain(X[:5])
+    np.testing.assert_array_equal(explanation.baseline, X.loc[nearest])
+    expected = model.decision_function(X.loc[[nearest]])[0]
+    np.testing.assert_allclose(explanation.baseline_scores, np.tile(expected, (5, 1)), atol=1e-9)
+
+
+def test_a_given_row_is_the_baseline(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=3).fit(X, y)
+    for baseline in (X.iloc[100].to_numpy(), X.iloc[[100]]):
+        found = model.explain(X.iloc[[3, 100]], baseline=baseline)
+        np.testing.assert_allclose(found.baseline_scores[0], model.decision_function(X.iloc[[100]])[0], atol=1e-9)
+        assert not found.attributions[1].any()
+    assert "Compared with the baseline" in found.to_text(0)
+
+
+def test_the_gate_is_shown():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) ** 3
+    y = (X[:, 0] ** 2 + X[:, 1] > 1).astype(int)
+    model = LTCNClassifier(scaling="minmax").fit(X[:300], y[:300])
+    explanation = model.explain(X)
+    stopped = explanation.stopped_at[:, 0]
+    assert (stopped >= 0).any()
+    row = int(np.flatnonzero(stopped > 0)[0])
+    assert not explanation.contributions(1)[row, stopped[row] :].any()
+    assert f"ended before iteration {stopped[row]}," in explanation.to_text(row)
+    assert "ended" not in explanation.to_text(int(np.flatnonzero(stopped < 0)[0]))
+
+
+def test_flips_change_the_class_and_nothing_smaller_on_a_grid_does(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=3).fit(X, y)
+    rows = X[60:75]
+    flips = model.explain(rows).flips()
+    assert 0 < len(flips) <= 15
+    scaling = model._networks[0].concepts
+    for flip in flips.itertuples(index=False):
+        row = X.loc[[flip.row]]
+        assert row[flip.feature].item() == flip[2]
+        changed = row.assign(**{flip.feature: flip.to})
+        assert model.predict(changed).item() == flip.new_class != model.predict(row).item() == flip[4]
+        for j, feature in enumerate(X.columns[:-1]):
+            values, heights = scaling.scaling.values[j], scaling.scaling.heights[j]
+            own = np.interp(row[feature].item(), values, heights)
+            grid = own + flip.scaled_change * np.linspace(-0.99, 0.99, 25)
+            near = np.interp(np.clip(grid, heights[0], heights[-1]), heights, values)
+            tried = pd.concat([row] * 25).assign(**{feature: near})
+            assert (model.predict(tried) == flip[4]).all()
+
+
+def test_flips_of_a_threshold_are_at_the_threshold(rng):
+    """With one feature that decides, the flip is where the decision function has its root."""
+    X = np.c_[rng.random(500), rng.random(500)]
+    y = (X[:, 0] > 0.6).astype(int)
+    model = LTCNClassifier(max_iter=0, scaling="minmax").fit(X, y)
+    flip = model.explain(np.array([[0.1, 0.5]])).flips().iloc[0]
+    assert flip.feature == "x0"
+    around = np.array([[flip.to - 1e-6, 0.5], [flip.to + 1e-6, 0.5]])
+    assert model.predict(around).tolist() == [0, 1]
+
+
+def test_features_with_few_values_take_these_only(rng):
+    X = np.c_[rng.integers(0, 4, 300), rng.random(300)].astype(float)
+    y = (X[:, 0] + 0.1 * X[:, 1] > 1.5).astype(int)
+    model = LTCNClassifier(max_iter=2).fit(X, y)
+    flips = model.explain(X[:40]).flips()
+    counts = flips[flips.feature == "x0"]
+    assert len(counts)
+    assert set(counts.to) <= {0.0, 1.0, 2.0, 3.0}
+
+
+def test_a_class_that_no_single_feature_changes_has_no_flip():
+    """The majority of three: a unanimous row needs two changes."""
+    X = np.repeat(np.array(list(product([0.0, 1.0], repeat=3))), 10, axis=0)
+    model = LTCNClassifier(max_iter=0, decision="argmax").fit(X, X.sum(axis=1) > 1.5)
+    assert len(model.explain(X[10:11]).flips()) == 1
+    explanation = model.explain(X[:1])
+    assert len(explanation.flips()) == 0
+    assert "No change of a single feature" in explanation.to_text(0)
+
+
+def test_the_text_tells_the_facts(explained, wine):
+    model, explanation = explained
+    X = wine[0][1::2]
+    text = explanation.to_text(3)
+    assert text.startswith(f"Row {X.index[3]} is classified as {model.predict(X)[3]}")
+    first, second = explanation.predicted[3], explanation.runner_up[3]
+    assert second in text
+    order = np.sort(explanation.scores[3])
+    assert f"{order[-1] - order[-2]:.3g} above that of {second}" in text
+    a, b = (int(np.flatnonzero(model.classes_ == label)[0]) for label in (first, second))
+    strongest = int((explanation.attributions[3, :, a] - explanation.attributions[3, :, b]).argmax())
+    typical = explanation.baseline[strongest]
+    assert f"{X.columns[strongest]} = {X.iloc[3, strongest]:.4g} instead of {typical:.4g} (+" in text
+    assert "Compared with a typical row" in text
+    assert "iteration" in text
+    period = explanation.dynamics.period[3]
+    assert ("fixed point at" in text) == (period == 1)
+    flips = explanation.flips([3])
+    assert len(flips) == 0 or f"{flips.feature[0]} from" in text
+    with pytest.raises(IndexError, match="Row 99"):
+        explanation.to_text(99)
+
+
+def test_the_text_says_when_it_was_decided(explained):
+    _, explanation = explained
+    for row in range(4):
+        first, second = explanation.predicted[row], explanation.runner_up[row]
+        text = explanation.to_text(row)
+        steps = explanation.contributions(first, second)[row].sum(axis=1)
+        assert f"the features add {steps[0]:+.3g}, the reasoning {steps[1:].sum():+.3g}" in text
+        ordered = np.sort(explanation.scores[row])
+        margins = ordered[-1] - ordered[-2] - np.cumsum(steps[::-1])[::-1]  # before each iteration
+        decided = max((t for t in range(1, len(steps)) if margins[t] <= 0), default=0)
+        assert ("before any iteration" in text) == (decided == 0)
+        assert (f"from iteration {decided} of" in text) == (decided > 0)
+
+
+def test_similar_cases_are_training_rows(wine):
+    X, y = wine
+    for estimator in (LTCNClassifier(cases=True), LTCNClassifier(cases=True, terms=3, scaling="minmax")):
+        model = estimator.fit(X[::2], y[::2])
+        explanation = model.explain(X[1::2])
+        found = explanation.similar_cases(3, count=4)
+        assert len(found) == 4
+        distance = np.abs(found[X.columns].to_numpy()[:, None] - X[::2].to_numpy()).max(axis=2).min(axis=1)
+        np.testing.assert_allclose(distance, 0, atol=1e-6)
+        every = explanation.similar_cases(3, count=10_000)
+        first, second = (list(model.classes_).index(c[3]) for c in (explanation.predicted, explanation.runner_up))
+        np.testing.assert_allclose(
+            every.contribution.sum(), explanation.cases[3] @ (np.eye(3)[first] - np.eye(3)[second])
+        )
+    itself = model.explain(X[::2]).similar_cases(0, count=100)
+    assert itself.resemblance.max() == pytest.approx(1, abs=1e-6)
+
+
+def test_without_cases_there_are_none_to_show(wine):
+    X, y = wine
+    with pytest.raises(ValueError, match="remembers no cases"):
+        LTCNClassifier(max_iter=1).fit(X, y).explain(X[:1]).similar_cases()
+
+
+def test_shap_gets_values_that_add_up(explained, wine):
+    shap = pytest.importorskip("shap", reason="shap is not installed")
+    model, explanation = explained
+    found = explanation.to_shap()
+    assert isinstance(found, shap.Explanation)
+    assert found.feature_names == [*wine[0].columns]
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total, model.decision_function(wine[0][1::2]), atol=1e-7)
+
+
+def test_shap_gets_the_margin_of_two_classes_and_draws_it(wine):
+    shap = pytest.importorskip("shap", reason="shap is not installed")
+    pytest.importorskip("matplotlib").use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    X, y = wine
+    model = LTCNClassifier(max_iter=3).fit(X, y == "barolo")
+    found = model.explain(X).to_shap()
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.decision_function(X), atol=1e-8)
+    for plot, part in ((shap.plots.waterfall, found[0]), (shap.plots.bar, found), (shap.plots.beeswarm, found)):
+        plt.figure()  # shap draws on the current one
+        plot(part, show=False)
+    plt.close("all")
+
+
+def test_what_does_not_add_up_is_said(rng):
+    X, y = load_iris(return_X_y=True)
+    model = LTCNClassifier(inner=40 * rng.normal(size=(4, 4)), alpha=1.0, activation="tanh").fit(X, y)
+    with pytest.warns(UnreliableRelevanceWarning, match="do not add up"):
+        assert model.explain(X[:5]).attributions.shape == (5, 4, 3)
+    with pytest.warns(IllConditionedWarning):
+        rounded = LTCNClassifier.paper(inner="slopes").fit(X, y)
+    with pytest.warns(UnreliableRelevanceWarning, match="condition number"):
+        assert rounded.explain(X[:5]).rounding > 1e-6
+
+
+def test_bad_requests_are_named(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=1).fit(X, y)
+    with pytest.raises(ValueError, match="Class 'chianti' is unknown"):
+        model.explain(X, classes=["chianti"])
+    with pytest.raises(ValueError, match="Class 'chianti' is unknown"):
+        model.explain(X[:1]).contributions("chianti")
+    with pytest.raises(ValueError, match="baseline has 2 rows"):
+        model.explain(X, baseline=X[:2])
+
+
+@pytest.mark.parametrize(("library", "call"), [("pandas", "to_frame"), ("shap", "to_shap"), ("pandas", "flips")])
+def test_a_missing_library_names_the_extra(wine, monkeypatch, library, call):
+    X, y = wine
+    explanation = LTCNClassifier(max_iter=1).fit(X, y).explain(X[:1])
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=r'pip install "cogmap\[explain\]"'):
+        getattr(explanation, call)()
+
+
+def test_a_later_fit_changes_no_explanation(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=2).fit(X, y)
+    before, after = model.explain(X[:5]), model.explain(X[:5])
+    expected = before.attributions
+    model.set_params(max_iter=0).fit(X, y[::-1])
+    np.testing.assert_array_equal(after.attributions, expected)
+
+
+def test_labels_are_those_of_the_frame_and_otherwise_positions(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=1).fit(X, y)
+    assert model.explain(X[5:8]).index.tolist() == [5, 6, 7]
+    polars = pytest.importorskip("polars")
+    assert model.explain(polars.from_pandas(X[5:8])).index.tolist() == [0, 1, 2]
+    assert len(model.explain(X[5:8])) == 3

@@ -1,0 +1,61 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from cogmap.shapley import shapley_values
+
+
+def exact(scores, row, background, groups):
+    """Return Shapley's values by their definition, over all orders."""
+    total = np.zeros((len(groups), scores(background).shape[1]))
+    orders = list(permutations(range(len(groups))))
+    for order in orders:
+        mixed = background.copy()
+        for g in order:
+            before = scores(mixed)
+            mixed[:, groups[g]] = row[groups[g]]
+            total[g] += (scores(mixed) - before).mean(axis=0)
+    return total / len(orders)
+
+
+def rough(X):
+    return np.stack([np.sin(3 * X[:, 0]) * X[:, 1] + X[:, 2] ** 2, X[:, 0] * X[:, 1] * X[:, 2]], axis=1)
+
+
+def test_two_groups_are_exact(rng):
+    rows, background, groups = rng.normal(size=(4, 3)), rng.normal(size=(9, 3)), [np.array([0, 2]), np.array([1])]
+    values, start = shapley_values(rough, rows, background, groups)
+    np.testing.assert_allclose(values, [exact(rough, row, background, groups) for row in rows])
+    np.testing.assert_allclose(start, rough(background).mean(axis=0))
+
+
+def test_many_orders_approach_the_definition(rng):
+    row, background, groups = rng.normal(size=3), rng.normal(size=(5, 3)), [np.array([j]) for j in range(3)]
+    values, _ = shapley_values(rough, row[None], background.repeat(2000, axis=0), groups)
+    np.testing.assert_allclose(values[0], exact(rough, row, background, groups), atol=0.05)
+
+
+def test_a_sum_over_columns_is_split_exactly(rng):
+    weights = rng.normal(size=(6, 2))
+    rows, background = rng.normal(size=(3, 6)), rng.normal(size=(7, 6))
+    groups = [np.array([0]), np.array([1, 2, 3]), np.array([4]), np.array([5])]
+    values, _ = shapley_values(lambda X: X @ weights, rows, background, groups)
+    for g, group in enumerate(groups):
+        expected = (rows - background.mean(axis=0))[:, group] @ weights[group]
+        np.testing.assert_allclose(values[:, g], expected)
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 5])
+def test_values_add_up_and_stay_within_the_scores(n_groups, rng):
+    seen = []
+
+    def scores(X):
+        seen.append(np.exp(X).cumsum(axis=1)[:, -2:] % 1.7)
+        return seen[-1]
+
+    rows, background = rng.normal(size=(4, 5)), rng.normal(size=(8, 5))
+    groups = np.array_split(np.arange(5), n_groups)
+    values, start = shapley_values(scores, rows, background, groups)
+    np.testing.assert_allclose(start + values.sum(axis=1), scores(rows), atol=1e-12)
+    assert np.abs(values).max() <= np.ptp(np.concatenate(seen), axis=0).max()
