@@ -7,7 +7,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 OPTIONAL = (
     "pandas", "polars", "matplotlib", "networkx", "shap", "click", "dask", "torch", "pyspark", "onnx", "safetensors",
-    "pyarrow",
+    "pyarrow", "jinja2",
 )  # fmt: skip
 
 

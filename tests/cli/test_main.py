@@ -28,14 +28,14 @@ def test_demo_as_json(tmp_path):
 
 def test_help_names_the_commands():
     text = runner.invoke(main, ["--help"]).output
-    for command in ("demo", "fit", "predict", "evaluate", "explain", "edit", "export"):
+    for command in ("demo", "fit", "predict", "evaluate", "explain", "edit", "report", "export"):
         assert f"\n  {command} " in text
 
 
 def test_help_imports_nothing_heavy():
     code = "import sys; from cogmap.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "onnx", "pyarrow"} & set(loaded)
+    assert not {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "onnx", "pyarrow", "jinja2"} & set(loaded)
 
 
 def test_version():

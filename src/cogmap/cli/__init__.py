@@ -18,6 +18,7 @@ from .export import export
 from .fit import fit
 from .output import say
 from .predict import predict
+from .report import report
 
 
 class Mistake(click.ClickException):
@@ -62,9 +63,10 @@ def main() -> None:
       cogmap fit people.csv --target survived --model people.cogmap
       cogmap explain people.cogmap people.csv --row 0
       cogmap predict people.cogmap new.csv -o predicted.csv
+      cogmap report people.cogmap people.csv -o report.html
       cogmap export people.cogmap people.onnx
     """
 
 
-for command in (demo, fit, predict, evaluate, explain, edit, export):
+for command in (demo, fit, predict, evaluate, explain, edit, report, export):
     main.add_command(command)

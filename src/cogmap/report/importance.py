@@ -1,0 +1,34 @@
+"""Relevance of the columns by the three kinds, each with what is doubtful about it."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..core.relevance import KINDS
+from .subject import Subject
+
+
+def importance(subject: Subject) -> list[dict[str, Any]]:
+    """Return for each kind the relevance of every column, the largest first, and its caveats."""
+    return [_kind(subject, kind) for kind in KINDS]
+
+
+def _kind(subject: Subject, kind: Any) -> dict[str, Any]:
+    relevance, caveats = quietly(lambda: subject.model.relevance(kind=kind))
+    total = float(relevance.sum()) or 1.0
+    names = subject.model._feature_names()
+    unused = {column.name for column in getattr(subject.model, "columns_", ()) if not column.needed}
+    columns = [
+        {"name": name, "relevance": float(value), "share": float(value) / total}
+        for name, value in sorted(zip(names, relevance, strict=True), key=lambda pair: -pair[1])
+        if name not in unused
+    ]
+    return {"kind": kind, "columns": columns, "caveats": caveats}
+
+
+def quietly(compute: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """Return a result, and the warnings on the way as sentences: a report shows them where they matter."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = compute()
+    return found, sorted({str(warning.message) for warning in caught})

@@ -1,0 +1,68 @@
+"""What the states do while the network reasons, and how the margin of each class forms meanwhile.
+
+The margin of class k is its score less the mean of the others'. Over the rows of class k it is, in the mean, base +
+Σ_t (what iteration t adds) + (what remembered rows add).
+
+Easy to get wrong: iterations that change the states need not change the decision. The states move for as long as
+`max_iter` allows; the decision reads no more iterations than leave-one-out found useful.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.relevance import margins
+from .subject import Codes, Subject, spread
+
+ROWS = 1000
+"""Most rows whose states are looked at."""
+
+CLASS_ROWS = 200
+"""Most rows of one class over which its margin is the mean."""
+
+
+def dynamics(subject: Subject) -> dict[str, Any]:
+    """Return the verdict of `diagnose`, counted, and how far states still move at each iteration."""
+    rows = subject.encoded[spread(len(subject.codes), ROWS)]
+    network = subject.network
+    found = network._diagnosed(rows)
+    fixed, cycles = found.period == 1, found.period > 1
+    states = (model.states(rows, network._longest) for model in network._networks)
+    moves = [np.abs(np.diff(part, axis=1)).max(axis=(0, 2), initial=0.0) for part in states]
+    return {
+        "text": str(found),
+        "n_rows": len(rows),
+        "n_fixed": int(fixed.sum()),
+        "latest": int(found.reached_at[fixed].max()) if fixed.any() else None,
+        "n_cycles": int(cycles.sum()),
+        "periods": np.unique(found.period[cycles]).tolist(),
+        "n_neither": int((found.period == 0).sum()),
+        "unique": bool(found.unique),
+        "contraction": float(found.contraction),
+        "largest_move": np.max(moves, axis=0).tolist(),
+        "n_iterations_read": int(network.n_iter_),
+    }
+
+
+def formation(subject: Subject) -> list[dict[str, Any]]:
+    """Return how the margin of each class that has rows forms, in the mean over these rows."""
+    present = [k for k in range(len(subject.classes)) if (subject.codes == k).any()]
+    return [_formed(subject, k) for k in present]
+
+
+def _formed(subject: Subject, k: int) -> dict[str, Any]:
+    own: Codes = np.flatnonzero(subject.codes == k)
+    explanation = subject.model.explain(subject.rows(own[spread(len(own), CLASS_ROWS)]))
+    network, direction = subject.network, margins(len(subject.classes))[:, k]
+    shape = (network.n_iter_ + 1, len(network.concept_names_))
+    steps = sum(part.terms(direction, shape).sum(axis=2).mean(axis=0) for part in explanation.splits)
+    base = sum(float(part.base @ direction) for part in explanation.splits)
+    cases = sum(float((part.cases @ direction).mean()) for part in explanation.splits)
+    return {
+        "name": subject.classes[k],
+        "n_rows": len(explanation),
+        "base": base,
+        "steps": np.asarray(steps).tolist(),
+        "cases": cases,
+        "margin": float((explanation.scores @ direction).mean()),
+    }

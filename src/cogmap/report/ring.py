@@ -1,0 +1,131 @@
+"""The cognitive map as a drawing: concepts on a ring, edges as curves between them.
+
+Easy to get wrong: two edges between the same concepts lie on one line unless each bends to its own right.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.activation import Array
+from ..plots.drawing import short_names, shortened
+from ..plots.ring import ring_order
+
+WIDTH = 820.0
+LEVEL = 16
+"""Concepts up to which names are level; of more, they point away from the centre."""
+
+HEIGHT = {True: 520.0, False: 800.0}
+RADIUS = {True: 190.0, False: 215.0}
+NAME = 18
+"""Most characters of a name beside its node."""
+
+LEAST_NODE, LARGEST_NODE = 12.0, 20.0
+GAP = 7.0
+INWARDS, LEAST_BEND = 0.3, 16.0
+"""How far a curve bends to the centre, as a share of the way, and to its right at least."""
+
+STEPS = 100
+"""Positions of the slider, from all edges to the strongest."""
+
+
+def ring(one: dict[str, Any]) -> dict[str, Any]:
+    """Return positions of concepts, curves of edges, and the slider's start, for a map of `network_maps`."""
+    concepts, edges = one["concepts"], one["edges"]
+    level = len(concepts) <= LEVEL
+    largest = max((abs(edge["weight"]) for edge in edges), default=0.0)
+    start = _first_threshold(edges, len(concepts), largest)
+    shown = [edge for edge in edges if abs(edge["weight"]) >= start / STEPS * largest]
+    angle = _angles(len(concepts), shown)
+    node = _node_radii([concept["share"] for concept in concepts])
+    centre = np.array([WIDTH, HEIGHT[level]]) / 2
+    position = centre + RADIUS[level] * np.c_[np.cos(angle), -np.sin(angle)]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT[level],
+        "turned": not level,
+        "largest": largest,
+        "start": start,
+        "steps": STEPS,
+        "n_shown": len(shown),
+        "nodes": _nodes(concepts, position, node, angle, level),
+        "edges": [
+            {
+                **edge,
+                "path": _curve(position, node, centre, edge["source"], edge["target"]),
+                "stroke": round(1.2 + 3.8 * abs(edge["weight"]) / largest, 2),
+                "shown": abs(edge["weight"]) >= start / STEPS * largest,
+            }
+            # The strongest come last and lie on top.
+            for edge in reversed(edges)
+        ],
+    }
+
+
+def _first_threshold(edges: list[dict[str, Any]], n_concepts: int, largest: float) -> int:
+    """Return the slider's first position, at which about as many edges are shown as can be told apart."""
+    n_shown = int(min(2 * n_concepts, 20 + n_concepts / 2))
+    if len(edges) <= n_shown or largest == 0:
+        return 0
+    return int(np.floor(STEPS * abs(edges[n_shown - 1]["weight"]) / largest))
+
+
+def _angles(count: int, shown: list[dict[str, Any]]) -> Array:
+    """Return the angle of each concept, clockwise from the top in an order that keeps the edges short."""
+    linked = np.zeros((count, count))
+    for edge in shown:
+        linked[edge["source"], edge["target"]] = 1
+    angle = np.empty(count)
+    angle[ring_order(linked)] = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
+    return angle
+
+
+def _node_radii(shares: list[float]) -> Array:
+    """Return the radius of each node; its area beyond the least grows with the relevance."""
+    relative = np.asarray(shares) / (max(shares, default=0.0) or 1.0)
+    radii: Array = LEAST_NODE + (LARGEST_NODE - LEAST_NODE) * np.sqrt(np.maximum(relative, 0.0))
+    return radii
+
+
+def _nodes(
+    concepts: list[dict[str, Any]], position: Array, node: Array, angle: Array, level: bool
+) -> list[dict[str, Any]]:
+    names = [shortened(name, NAME) for name in short_names([concept["name"] for concept in concepts], NAME)]
+    found = []
+    for k, concept in enumerate(concepts):
+        right, up = np.cos(angle[k]), np.sin(angle[k])
+        x, y = position[k] + (node[k] + GAP) * np.array([right, -up])
+        middle = level and abs(right) < 0.1
+        found.append(
+            {
+                **concept,
+                "number": k + 1,
+                "short": names[k],
+                "x": round(float(position[k, 0]), 1),
+                "y": round(float(position[k, 1]), 1),
+                "radius": round(float(node[k]), 1),
+                "text_x": round(float(x), 1),
+                "text_y": round(float(y - (6 * up if middle else 0)), 1),
+                "anchor": "middle" if middle else "start" if right > -1e-9 else "end",
+                "turn": 0.0 if level else round(float(-np.degrees(angle[k]) + (0 if right > -1e-9 else 180)), 1),
+            }
+        )
+    return found
+
+
+def _curve(position: Array, node: Array, centre: Array, source: int, target: int) -> str:
+    """Return the path from the rim of one node to just before that of another, bent inwards and to its right."""
+    start, end = position[source], position[target]
+    along = end - start
+    across = _unit(np.array([-along[1], along[0]]))
+    middle = (start + end) / 2
+    control = middle + INWARDS * (centre - middle) + max(LEAST_BEND, 0.16 * float(np.hypot(*along))) * across
+    first = start + node[source] * _unit(control - start)
+    last = end - (node[target] + 6) * _unit(end - control)
+    return f"M{first[0]:.1f} {first[1]:.1f}Q{control[0]:.1f} {control[1]:.1f} {last[0]:.1f} {last[1]:.1f}"
+
+
+def _unit(vector: Array) -> Array:
+    length = float(np.hypot(*vector))
+    found: Array = vector / length if length else vector
+    return found

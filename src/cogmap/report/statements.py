@@ -1,0 +1,58 @@
+"""What experts stated, and what it changed: two models on the same rows, without the statements and with them.
+
+Easy to get wrong: the given model may come from other rows, which alone would change it. Both models are therefore
+fitted here; where the rows are those of the given model, the second is that model again.
+"""
+
+import warnings
+from typing import Any
+
+from sklearn.base import clone
+
+from ..comparison import METRICS
+from .subject import Subject
+
+SHOWN = 8
+
+
+def statements(subject: Subject) -> dict[str, Any]:
+    """Return the statements, and what they change; `changes` is None where nothing is stated."""
+    stated = subject.network.knowledge_
+    return {
+        "statements": [
+            {
+                "claim": one.claim,
+                "author": one.author,
+                "date": None if one.date is None else str(one.date),
+                "reason": one.reason,
+            }
+            for one in stated
+        ],
+        "changes": _changes(subject) if len(stated) else None,
+    }
+
+
+def _changes(subject: Subject) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        # The same warnings came when the model was fitted.
+        warnings.simplefilter("ignore")
+        without, stated = (
+            _with(subject, knowledge).fit(subject.inputs, subject.labels)
+            for knowledge in (None, subject.network.knowledge_)
+        )
+        found = without.compare(stated, subject.inputs, subject.labels)
+    moved = sorted(found.relevance.items(), key=lambda item: -abs(item[1].after - item[1].before))
+    return {
+        "n_rows": found.n_rows,
+        "scores": [{"name": name, **getattr(found, name)._asdict()} for name in METRICS],
+        "n_changed_rows": len(found.rows),
+        "n_changed_edges": len(found.edges),
+        "edges": [edge._asdict() for edge in found.edges[:SHOWN]],
+        "relevance": [{"name": name, **change._asdict()} for name, change in moved[:SHOWN]],
+    }
+
+
+def _with(subject: Subject, knowledge: Any) -> Any:
+    """Return the model, unfitted, under other knowledge."""
+    network = clone(subject.network).set_params(knowledge=knowledge)
+    return clone(subject.model).set_params(classifier=network) if subject.is_tabular else network

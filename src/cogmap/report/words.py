@@ -1,0 +1,79 @@
+"""The report in a few sentences, and names of parts, from the facts."""
+
+from typing import Any
+
+KINDS = {
+    "model": (
+        "By the model",
+        "How far the decision moves with the column between two rows. What related columns share is divided among "
+        "them. Start with this one.",
+    ),
+    "data": (
+        "By the data",
+        "How strongly the decision goes along with the column in the data, whether the model reads it there or in a "
+        "related column.",
+    ),
+    "paper": (
+        "By the paper",
+        "The sum of all absolute weights that leave the column's concepts. It counts weights that cancel each other, "
+        "so it can differ much from the other two.",
+    ),
+}
+
+
+def percent(share: float) -> str:
+    """Return a share as text; what is almost nothing does not become nothing, nor what is almost all become all."""
+    if 0 < share < 0.005:
+        return "< 1\u00a0%"
+    if 0.995 <= share < 1:
+        return "> 99\u00a0%"
+    return f"{100 * share:.0f}\u00a0%"
+
+
+def summary(facts: dict[str, Any]) -> list[str]:
+    """Return the report in short: quality, relevance, reasoning, and what is serious in the data."""
+    return [*_quality(facts["quality"]), _relevance(facts), _reasoning(facts), *_serious(facts)]
+
+
+def _quality(quality: dict[str, Any]) -> list[str]:
+    found, frequent = quality["cross_validated"], quality["most_frequent"]
+    always = f"always saying “{frequent['name']}” would be right for {percent(frequent['share'])}"
+    if found is None:
+        return [f"It was not cross-validated: {quality['reason']}"]
+    right = f"Of rows that it did not see, such a model gets {percent(found['accuracy'])} right; {always}."
+    gain = quality["itself"]["accuracy"] - found["accuracy"]
+    if gain > 0.1:
+        right += (
+            f" On the given rows it is right for {percent(quality['itself']['accuracy'])}: if it was fitted on them, "
+            "it knows them better than new ones."
+        )
+    return [right]
+
+
+def _relevance(facts: dict[str, Any]) -> str:
+    columns = facts["relevance"][0]["columns"]
+    top = [f"{column['name']} ({percent(column['share'])})" for column in columns[:3] if column["share"] > 0]
+    if not top:
+        return "No column matters: the model says the same for all rows."
+    return f"What matters most is {', then '.join(top)}: the shares of the relevance by the model."
+
+
+def _reasoning(facts: dict[str, Any]) -> str:
+    formed = facts["formation"]
+    first = sum(abs(one["steps"][0]) for one in formed)
+    later = sum(abs(step) for one in formed for step in one["steps"][1:])
+    cases = sum(abs(one["cases"]) for one in formed)
+    total = (first + later + cases) or 1.0
+    if not later and not cases:
+        return "The features alone decide; no iteration of the reasoning was found to help."
+    parts = [f"{percent(first / total)} from the features themselves", f"{percent(later / total)} from the iterations"]
+    parts += [f"{percent(cases / total)} from remembered rows"] * bool(cases)
+    return f"Of what makes up the decision, {', '.join(parts[:-1])} and {parts[-1]} comes in the mean over the classes."
+
+
+def _serious(facts: dict[str, Any]) -> list[str]:
+    leaking = [name for note in facts["notes"] if note["kind"] == "leaking" for name in note["columns"]]
+    if not leaking:
+        return []
+    named = ", ".join(leaking[:3]) + (f" and {len(leaking) - 3} more" if len(leaking) > 3 else "")
+    return [f"Look at this first: {named} alone tells the class almost perfectly. See the notes on the data."]
