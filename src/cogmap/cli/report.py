@@ -52,7 +52,7 @@ def report(
     if as_json:
         emit({"report": str(output), **facts})
     else:
-        click.echo("\n".join([*summary(facts), *_noted(facts)]))
+        click.echo("\n".join([*summary(facts), *_noted(facts)]).replace("\u00a0", " "))
 
 
 def _noted(facts: dict[str, Any]) -> list[str]:

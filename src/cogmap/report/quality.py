@@ -29,7 +29,7 @@ def quality(subject: Subject, n_folds: int) -> dict[str, Any]:
         with warnings.catch_warnings():
             # What is doubtful about the model is said elsewhere, once and not for each fold.
             warnings.simplefilter("ignore")
-            found = cross_validate(unfitted(subject), subject.inputs, subject.labels, n_folds=folds)
+            found = cross_validate(*_unfitted(subject), subject.labels, n_folds=folds)
     itself = from_probabilities(subject.probability, subject.codes, subject.classes)
     return {
         "n_folds": folds,
@@ -43,16 +43,22 @@ def quality(subject: Subject, n_folds: int) -> dict[str, Any]:
     }
 
 
-def unfitted(subject: Subject) -> Any:
-    """Return the model, unfitted; columns stay what they are in it, whatever a part of the rows looks like."""
+def _unfitted(subject: Subject) -> tuple[Any, Any]:
+    """Return the model, unfitted, and its rows; columns stay what they are in it, whatever a part of the rows shows.
+
+    Statements name concepts, which a part of the rows may lack; then the encoding is that of the model, too.
+    """
     if not subject.is_tabular:
-        return clone(subject.model)
+        return clone(subject.model), subject.inputs
+    if len(subject.network.knowledge_):
+        return clone(subject.network), subject.model.encode(subject.inputs)
     kinds: dict[str, list[str]] = {"number": [], "category": []}
     for column in subject.model.columns_:
         if column.kind in kinds and column.name in subject.frame:
             kinds[column.kind].append(column.name)
     drop = [name for name in map(str, subject.model.drop) if name in subject.frame]
-    return clone(subject.model).set_params(numeric=kinds["number"], categorical=kinds["category"], drop=drop)
+    model = clone(subject.model).set_params(numeric=kinds["number"], categorical=kinds["category"], drop=drop)
+    return model, subject.inputs
 
 
 def _plain(found: Evaluation) -> dict[str, Any]:

@@ -5,6 +5,7 @@ fitted here; where the rows are those of the given model, the second is that mod
 """
 
 import warnings
+from copy import copy
 from typing import Any
 
 from sklearn.base import clone
@@ -36,10 +37,7 @@ def _changes(subject: Subject) -> dict[str, Any]:
     with warnings.catch_warnings():
         # The same warnings came when the model was fitted.
         warnings.simplefilter("ignore")
-        without, stated = (
-            _with(subject, knowledge).fit(subject.inputs, subject.labels)
-            for knowledge in (None, subject.network.knowledge_)
-        )
+        without, stated = (_fitted(subject, knowledge) for knowledge in (None, subject.network.knowledge_))
         found = without.compare(stated, subject.inputs, subject.labels)
     moved = sorted(found.relevance.items(), key=lambda item: -abs(item[1].after - item[1].before))
     return {
@@ -52,7 +50,11 @@ def _changes(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _with(subject: Subject, knowledge: Any) -> Any:
-    """Return the model, unfitted, under other knowledge."""
+def _fitted(subject: Subject, knowledge: Any) -> Any:
+    """Return the model, fitted anew under this knowledge; columns keep the concepts that the statements name."""
     network = clone(subject.network).set_params(knowledge=knowledge)
-    return clone(subject.model).set_params(classifier=network) if subject.is_tabular else network
+    if not subject.is_tabular:
+        return network.fit(subject.inputs, subject.labels)
+    model = copy(subject.model)
+    model.classifier_ = network.fit(subject.model.encode(subject.inputs), subject.labels)
+    return model

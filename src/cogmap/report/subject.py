@@ -37,7 +37,7 @@ class Subject:
     frame : DataFrame of shape (n, n_columns)
         The columns that the model takes, under the names that the report uses.
     labels : array of shape (n,)
-        The class of each row.
+        The class of each row, as the model has it.
     codes : int array of shape (n,)
         Its position in `model.classes_`.
     target : str or None
@@ -111,7 +111,10 @@ def subject(model: Any, frame: Any, target: str | ArrayLike) -> Subject:
     if len(labels) != len(table):
         raise ValueError(f"The table has {len(table)} rows and the target has {len(labels)}: give one class for each.")
     codes = class_codes(labels, model.classes_)
-    return Subject(model, _columns(model, table, named), labels, codes, None if name is None else str(name))
+    # The model's own labels: a file may hold 1 where the model knows "1".
+    return Subject(
+        model, _columns(model, table, named), model.classes_[codes], codes, None if name is None else str(name)
+    )
 
 
 def _columns(model: Any, table: "pd.DataFrame", named: bool) -> "pd.DataFrame":
