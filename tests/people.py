@@ -1,5 +1,7 @@
 """A synthetic passenger list with text, numbers and missing values, whose classes follow a known rule."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 
@@ -26,3 +28,7 @@ def people(n=300, seed=0):
             "survived": np.where(rng.random(n) < chance, "yes", "no"),
         }
     )
+
+
+if __name__ == "__main__":
+    people().to_csv(sys.stdout, index=False)

@@ -11,6 +11,8 @@ from typing import Any
 WIDTH, HEIGHT = 400.0, 260.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 14.0, 26.0, 40.0
 MOST_LINES = 6
+NUMBER_ROOM, WORD_ROOM = 26.0, 34.0
+"""Distance of a label from the next one: of two numbers, and of a number from a word."""
 
 
 def _across(value: float, low: float, high: float) -> float:
@@ -66,10 +68,7 @@ def settling_chart(moves: list[float]) -> dict[str, Any] | None:
 def _lines(series: list[tuple[str, list[float]]], labels: list[str], ticks: list[float], texts: list[str]) -> Any:
     last = max(len(labels) - 1, 1)
     low, high = ticks[0], max(ticks[-1], max(max(values) for _, values in series))
-    # Labels lie side by side as far as there is room; words need more of it than numbers.
-    every = max(1, -(-len(labels) // 8))
-    words = [k for k, label in enumerate(labels) if not label.isdigit()]
-    shown = set(words) | {k for k in range(0, len(labels), every) if all(abs(k - w) > every for w in words)}
+    shown = _side_by_side(labels, (WIDTH - LEFT - RIGHT) / last)
     return {
         "width": WIDTH,
         "height": HEIGHT,
@@ -89,6 +88,14 @@ def _lines(series: list[tuple[str, list[float]]], labels: list[str], ticks: list
             for tick, text in zip(ticks, texts, strict=True)
         ],
     }
+
+
+def _side_by_side(labels: list[str], apart: float) -> set[int]:
+    """Return which labels have room beside each other, `apart` units from one to the next: all words, some numbers."""
+    words = [k for k, label in enumerate(labels) if not label.isdigit()]
+    every = math.ceil(NUMBER_ROOM / apart)
+    numbers = range(words[0] + 1 if words else 0, len(labels), every)
+    return set(words) | {k for k in numbers if all(abs(k - w) * apart >= WORD_ROOM for w in words)}
 
 
 def calibration_chart(bins: list[dict[str, Any]]) -> dict[str, Any]:
