@@ -1,11 +1,29 @@
 """The command line: arguments to the public API. Data goes to stdout, messages to stderr."""
 
+from importlib import import_module
 from pathlib import Path
 
 import click
 
+LAZY = {"study": "cogmap.study.cli"}
 
-@click.group()
+
+class LazyGroup(click.Group):
+    """A group whose larger subcommands are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names, the lazy ones among them."""
+        return sorted({*super().list_commands(ctx), *LAZY})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, importing its module if need be."""
+        if cmd_name in LAZY:
+            command: click.Command = getattr(import_module(LAZY[cmd_name]), cmd_name)
+            return command
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=LazyGroup)
 @click.version_option(package_name="cogmap")
 def main() -> None:
     """Glass-box classifiers from recurrence-aware Long-Term Cognitive Networks."""
