@@ -146,7 +146,7 @@ class HybridRuleSetClassifier(ValidatedClassifier):
         ).fit(items, truth)
         rules = sorted({rule for tree in forest.estimators_ for rule in tree_paths(tree)})
         covers = covered(rules, items)
-        hits, sizes = np.asarray(covers @ truth.astype(np.float64)), covers.sum(axis=1)
+        hits, sizes = (covers & truth).sum(axis=1), covers.sum(axis=1)
         precision = hits / np.maximum(sizes, 1)
         good = np.flatnonzero((hits >= self.support / 100 * truth.sum()) & (hits > 0) & (precision > truth.mean()))
         best = good[np.lexsort((-hits[good], -precision[good]))][: self.n_rules]
