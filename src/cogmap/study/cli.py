@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+FOLDER = click.Path(file_okay=False, path_type=Path)
 GRIDS = "small, paper, default, or one configuration such as phi=0.8,max_iter=5; several with ';'."
 DEFAULT_RESULTS = Path("study") / "results.csv"
 data_dir_option = click.option(
@@ -135,3 +136,178 @@ def classifiers() -> None:
     for entry in ENTRIES:
         paper, small = (len(ParameterGrid(entry.grid(which, shape))) for which in ("paper", "small"))
         click.echo(f"{entry.name:<22}{entry.group:<10}{paper:>10}{small:>12}  {entry.missing() or 'yes'}")
+
+
+@study.command()
+@click.option("--output", type=FOLDER, help="Also write datasets.md and .csv there.")
+@data_dir_option
+def datasets(data_dir: str | None, output: Path | None) -> None:
+    """Print what the datasets hold beside the paper's table, and flag columns that hold the class."""
+    from ..datasets import CLEAN, LEAKING, PAPER
+    from .tables import dataset_table, markdown, save
+
+    table = dataset_table(data_dir, (*PAPER, *(name + CLEAN for name in LEAKING)))
+    click.echo(markdown(table))
+    if output:
+        _said(save(table, "datasets", output))
+
+
+QUICK_SETS = ("iris", "wine", "breast-cancer")
+QUICK_LIMIT = 60.0
+
+
+@study.command()
+@click.argument("names", nargs=-1)
+@click.option("--quick", is_flag=True, help="First run every classifier on three small datasets, in a few minutes.")
+@click.option("--scale-first", is_flag=True, help="Tabulate the runs that scaled the whole file first.")
+@click.option("--output", type=FOLDER, help="Also write .md and .csv files there.")
+@jobs_option
+@results_option
+def table(
+    names: tuple[str, ...], quick: bool, scale_first: bool, output: Path | None, jobs: int, results: Path
+) -> None:
+    """Print tables of the results: all, binary, ablation, leak, ranks; default all of them."""
+    from .results import frame
+    from .tables import TABLES, TITLES, markdown, ranks_note, save, select
+
+    if unknown := [name for name in names if name not in TABLES]:
+        raise click.BadParameter(f"there is no table {unknown[0]!r}: use {', '.join(TABLES)}.")
+    if quick:
+        results = results.with_name("quick.csv")
+        _run_quick(jobs, results)
+    found = select(frame(_existing(results)), scale="file" if scale_first else "fold")
+    for name in names or TABLES:
+        made = TABLES[name](found)
+        if made.empty:
+            click.echo(f"{TITLES[name]}: no results yet.", err=True)
+            continue
+        note = f"\n{ranks_note(found)}\n" if name == "ranks" else ""
+        click.echo(f"\n## {TITLES[name]}\n\n{markdown(made)}\n{note}")
+        if output:
+            _said(save(made, name, output))
+
+
+def _run_quick(jobs: int, results: Path) -> None:
+    from .registry import REGISTRY
+    from .runner import Plan
+
+    follow(Plan(QUICK_SETS, tuple(REGISTRY), jobs=jobs, limit=QUICK_LIMIT), results)
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        raise click.ClickException(f"There are no results in {path}: run `cogmap study run` first, or name --results.")
+    return path
+
+
+def _said(paths: list[Path]) -> None:
+    for path in paths:
+        click.echo(f"wrote {path}", err=True)
+
+
+@study.command()
+@click.argument("what", type=click.Choice(["readouts", "maps"]))
+@click.option("--datasets", help="Comma-separated names; default the paper's 30, or its twelve for maps.")
+@click.option("--phi", help="Comma-separated values of φ; default 0, 0.1 … 1.")
+@click.option("--iterations", help="Comma-separated values of T for maps.")
+@click.option("--classifier", default="LTCN", show_default=True, help="LTCN, or LTCN slopes.")
+@click.option("--limit", type=float, help="Most seconds of one fold.")
+@jobs_option
+@results_option
+@data_dir_option
+def sweep(
+    what: str, datasets: str | None, phi: str | None, iterations: str | None, results: Path, **options: Any
+) -> None:
+    """Run φ (both readouts), or φ × T, without tuning: what the paper's two figures show."""
+    from ..datasets import PAPER
+    from .runner import Plan
+    from .sweeps import ITERATIONS, PHI, SELECTED, map_grids, readout_grids
+
+    phis = tuple(float(value) for value in _listed(phi, ())) or PHI
+    counts = tuple(int(value) for value in _listed(iterations, ())) or ITERATIONS
+    grids = readout_grids(phis) if what == "readouts" else map_grids(phis, counts)
+    plan = Plan(
+        datasets=_listed(datasets, PAPER if what == "readouts" else SELECTED),
+        classifiers=(options["classifier"],),
+        grids=tuple(grids),
+        jobs=options["jobs"],
+        limit=options["limit"],
+        whole=False,
+        data_dir=options["data_dir"],
+    )
+    follow(plan, results)
+
+
+@study.command()
+@click.option("--datasets", help="Comma-separated names; default the paper's 30.")
+@click.option("--limit", type=float, help="Most seconds of one fold.")
+@jobs_option
+@results_option
+@data_dir_option
+def ablation(datasets: str | None, limit: float | None, jobs: int, results: Path, data_dir: str | None) -> None:
+    """Run LTCN with learned, random inner and random outer weights, and print the table."""
+    from ..datasets import PAPER
+    from .results import frame
+    from .runner import Plan
+    from .tables import TITLES, ablation_table, markdown, select
+
+    names = classifier_names(("LTCN", "ablation"))
+    follow(Plan(_listed(datasets, PAPER), names, jobs=jobs, limit=limit, data_dir=data_dir), results)
+    click.echo(f"\n## {TITLES['ablation']}\n\n{markdown(ablation_table(select(frame(results))))}")
+
+
+@study.command()
+@click.argument("names", nargs=-1)
+@click.option("--output", type=FOLDER, default=Path("study"), show_default=True, help="Folder for PNG and SVG.")
+@results_option
+def figure(names: tuple[str, ...], output: Path, results: Path) -> None:
+    """Draw figures of the results: readouts, maps, ranks; default all of them."""
+    from .figures import FIGURES, MissingResultsError, save
+    from .results import frame
+
+    if unknown := [name for name in names if name not in FIGURES]:
+        raise click.BadParameter(f"there is no figure {unknown[0]!r}: use {', '.join(FIGURES)}.")
+    found = frame(_existing(results))
+    for name in names or FIGURES:
+        try:
+            _said(save(FIGURES[name](found), name, output))
+        except MissingResultsError as error:
+            if names:
+                raise click.ClickException(str(error)) from error
+            click.echo(f"{name}: {error}", err=True)
+
+
+@study.command()
+@click.argument("name")
+@results_option
+@data_dir_option
+def claim(name: str, results: Path, data_dir: str | None) -> None:
+    """Say whether one of the paper's claims holds in the results."""
+    from .claims import CLAIMS
+    from .figures import MissingResultsError
+    from .results import frame
+
+    if name not in CLAIMS:
+        raise click.BadParameter(f"there is no claim {name!r}: use {', '.join(CLAIMS)}.")
+    try:
+        click.echo(str(CLAIMS[name](frame(results), data_dir)))
+    except MissingResultsError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@study.command()
+@results_option
+@data_dir_option
+@click.pass_context
+def claims(context: click.Context, results: Path, data_dir: str | None) -> None:
+    """Say of every claim of the paper whether it holds in the results."""
+    from .claims import CLAIMS
+    from .figures import MissingResultsError
+    from .results import frame
+
+    found = frame(results)
+    for name, judge in CLAIMS.items():
+        try:
+            click.echo(f"{name}: {judge(found, data_dir)}")
+        except MissingResultsError as error:
+            click.echo(f"{name}: not decided: {error}")
