@@ -57,8 +57,8 @@ def fixed_point(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
     gain = collapsed["trajectory"] - collapsed["linear"]
     text = (
         f"The final state collapsed in {len(collapsed)} of {len(bent)} pairs of dataset and φ > 0; there its mean "
-        f"kappa is {collapsed['final'].mean():.3f}, the recurrence-aware one {collapsed['trajectory'].mean():.3f}, linear "
-        f"regression {collapsed['linear'].mean():.3f}; worse than linear by more than {CLOSE} in "
+        f"kappa is {collapsed['final'].mean():.3f}, the recurrence-aware one {collapsed['trajectory'].mean():.3f}, "
+        f"linear regression {collapsed['linear'].mean():.3f}; worse than linear by more than {CLOSE} in "
         f"{int((gain < -CLOSE).sum())}."
     )
     return Verdict("recurrence-aware is unharmed by the unique fixed point", bool(gain.mean() >= -NOTABLE), text)

@@ -52,6 +52,8 @@ class FRCNClassifier(ValidatedClassifier):
         Class labels.
     positive_, negative_, boundary_ : arrays of shape (n_samples, n_classes)
         Membership of the training rows in the granules of each class.
+    n_iter_ : int
+        Iterations in use.
     empty_positive_ : float
         Share of the classes whose positive granule is empty; near 1 the network is degenerate: a nearest neighbour.
     """
@@ -72,6 +74,7 @@ class FRCNClassifier(ValidatedClassifier):
         """Build the granules of every class; X of shape (n_samples, n_features)."""
         self._check_parameters()
         rows, codes = self._training(X, y)
+        self.n_iter_ = self.max_iter
         self._low, span = rows.min(axis=0), np.ptp(rows, axis=0)
         self._span = np.where(span > 0, span, 1.0)
         self._known, self._codes = self._scaled(rows), codes
@@ -90,7 +93,8 @@ class FRCNClassifier(ValidatedClassifier):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
-        return self.classes_[self._decisions(X).argmax(axis=1)]
+        winner = self._decisions(X).argmax(axis=1)
+        return self.classes_[winner]
 
     def _check_parameters(self) -> None:
         choices = {

@@ -69,4 +69,5 @@ class GAMClassifier(ValidatedClassifier):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        winner = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[winner]

@@ -30,7 +30,6 @@ Items = tuple[tuple[int, bool], ...]
 """A rule: for some binary columns, the value that each must have."""
 
 QUANTILES = (0.2, 0.4, 0.6, 0.8)
-MINING_TREES = 200
 START = 3
 """Rules of each sign that the annealing starts from."""
 
@@ -61,6 +60,8 @@ class HybridRuleSetClassifier(ValidatedClassifier):
         Cost of leaving all rows to the black box.
     n_steps : int, default=1000
         Steps of the annealing.
+    n_trees : int, default=100
+        Trees of the black box, and of the forest whose paths are the candidate rules.
     random_state : int, RandomState or None, default=0
         Seed of the forests and of the annealing.
 
@@ -84,6 +85,7 @@ class HybridRuleSetClassifier(ValidatedClassifier):
         alpha: float = 0.001,
         beta: float = 0.15,
         n_steps: int = 1000,
+        n_trees: int = 100,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.max_length = max_length
@@ -92,6 +94,7 @@ class HybridRuleSetClassifier(ValidatedClassifier):
         self.alpha = alpha
         self.beta = beta
         self.n_steps = n_steps
+        self.n_trees = n_trees
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -99,11 +102,12 @@ class HybridRuleSetClassifier(ValidatedClassifier):
         rows, codes = self._training(X, y)
         random = check_random_state(self.random_state)
         self._thresholds = np.quantile(rows, QUANTILES, axis=0)
-        self.black_box_ = RandomForestClassifier(100, oob_score=True, random_state=random.randint(2**31))
+        self.black_box_ = RandomForestClassifier(self.n_trees, oob_score=True, random_state=random.randint(2**31))
         votes = out_of_bag_classes(self.black_box_, rows, codes)
         items, positive = self._items(rows), codes == 1
-        seed = random.randint(2**31)
-        sides = [self._mine(items, truth, seed) for truth in (positive, ~positive)]
+        rules = self._mine(items, positive, random.randint(2**31))
+        covers = covered(rules, items)
+        sides = [self._candidates(rules, covers, truth) for truth in (positive, ~positive)]
         search = Annealing(sides[0], sides[1], positive, votes == 1, self.alpha, self.beta, random)
         chosen = search.run(self.n_steps)
         self.positive_rules_, self.negative_rules_ = (
@@ -139,13 +143,15 @@ class HybridRuleSetClassifier(ValidatedClassifier):
         items: Bools = (X[:, None, :] > self._thresholds).reshape(len(X), -1)
         return items
 
-    def _mine(self, items: Bools, truth: Bools, seed: int) -> Candidates:
-        """Return the most precise rules for the rows that are `truth`, at most `n_rules`."""
+    def _mine(self, items: Bools, positive: Bools, seed: int) -> list[Items]:
+        """Return the paths of shallow trees; a tree splits alike for either sign, so both signs share them."""
         forest = ExtraTreesClassifier(
-            MINING_TREES, max_depth=self.max_length, max_features=0.5, bootstrap=True, random_state=seed
-        ).fit(items, truth)
-        rules = sorted({rule for tree in forest.estimators_ for rule in tree_paths(tree)})
-        covers = covered(rules, items)
+            self.n_trees, max_depth=self.max_length, max_features=0.5, bootstrap=True, random_state=seed
+        ).fit(items, positive)
+        return sorted({rule for tree in forest.estimators_ for rule in tree_paths(tree)})
+
+    def _candidates(self, rules: list[Items], covers: Bools, truth: Bools) -> Candidates:
+        """Return the most precise rules for the rows that are `truth`, at most `n_rules`."""
         hits, sizes = (covers & truth).sum(axis=1), covers.sum(axis=1)
         precision = hits / np.maximum(sizes, 1)
         good = np.flatnonzero((hits >= self.support / 100 * truth.sum()) & (hits > 0) & (precision > truth.mean()))
@@ -244,10 +250,10 @@ class Annealing:
         return picked[0], picked[1]
 
     def _neighbour(self, chosen: Chosen) -> Chosen:
-        """Repair a random error, or else cut the least precise rule or add the best one."""
+        """Repair a random error, or cut the least precise rule, or add the best one."""
         by_rules, predicted = self.decided(chosen)
         wrong = np.flatnonzero(predicted != self.truth)
-        if len(wrong):
+        if len(wrong) and self.random.uniform() < 2 / 3:
             row = int(self.random.choice(wrong))
             repaired = self._repair_rule(chosen, row) if by_rules[row] else self._add(chosen, row)
             if repaired != chosen:

@@ -95,8 +95,12 @@ class Results:
     def __enter__(self) -> Self:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file: IO[str] = self.path.open("a+", encoding="utf-8", newline="")
-        _lock(self._file, self.path)
-        self.rows = read(self.path)
+        try:
+            _lock(self._file, self.path)
+            self.rows = read(self.path)
+        except BaseException:
+            self._file.close()
+            raise
         self._drop_half_line()
         if not self.path.stat().st_size:
             self._append(",".join(COLUMNS) + "\n")

@@ -75,7 +75,8 @@ class RipperClassifier(ValidatedClassifier):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        winner = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[winner]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the class shares of the first rule that covers each row; shape (n_samples, n_classes)."""
