@@ -71,7 +71,7 @@ def frame(path: Path) -> Any:
 
     table = pd.DataFrame(read(path), columns=list(COLUMNS))
     for name in ("kappa", "accuracy", "fit_seconds", "cpu_seconds", "search_seconds", "inner", "seed"):
-        table[name] = pd.to_numeric(table[name])
+        table[name] = [float(text) if text else float("nan") for text in table[name]]
     return table
 
 
