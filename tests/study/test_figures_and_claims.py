@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from cogmap import LTCNClassifier
 from cogmap.study.claims import CLAIMS, shuffling_costs
 from cogmap.study.figures import FIGURES, MissingResultsError, save
 from cogmap.study.sweeps import SELECTED, map_grids, phi_iteration_map, readout_curves, readout_grids, swept
@@ -105,7 +106,7 @@ def test_missing_runs_are_named(name):
 
 @pytest.mark.usefixtures("paper_data")
 def test_shuffling_what_is_relevant_costs_more():
-    top, bottom = shuffling_costs("segment", None)
+    top, bottom = shuffling_costs(LTCNClassifier(), "segment")
     assert top > bottom
 
 

@@ -158,9 +158,10 @@ def leaking_columns(X: Array, y: NDArray[np.intp]) -> int:
 def leak_table(results: pd.DataFrame) -> pd.DataFrame:
     """Return kappa on the cardiotocography sets with and without the columns that hold the class."""
     kappa = by_dataset(results)
-    present = [name for name in LEAKING if name in kappa.index or name + CLEAN in kappa.index]
-    columns = {label: name for name in present for label, name in ((name, name), (name + CLEAN, name + CLEAN))}
-    return kappa.reindex(list(columns.values())).T.rename_axis("method").reset_index()
+    pairs = [(name, name + CLEAN) for name in LEAKING if name + CLEAN in kappa.index]
+    if not pairs:
+        return pd.DataFrame(columns=["method"])
+    return kappa.reindex([name for pair in pairs for name in pair]).T.rename_axis("method").reset_index()
 
 
 def ablation_table(results: pd.DataFrame) -> pd.DataFrame:
@@ -182,7 +183,8 @@ def ranks_table(results: pd.DataFrame, control: str = "LTCN") -> pd.DataFrame:
     ranks = average_ranks(kappa).rename("rank").rename_axis("classifier").reset_index()
     if control not in kappa:
         return ranks
-    return ranks.merge(against(kappa, control), on="classifier", how="left")
+    joined = ranks.merge(against(kappa, control), on="classifier", how="left")
+    return joined.astype({"wins": "Int64", "losses": "Int64"})
 
 
 def ranks_note(results: pd.DataFrame) -> str:
@@ -227,12 +229,10 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def _cell(value: Any, name: str) -> str:
-    if isinstance(value, (int, np.integer)):
-        return str(value)
-    if not isinstance(value, (float, np.floating)):
-        return str(value)
-    if np.isnan(value):
+    if value is pd.NA or (isinstance(value, float) and np.isnan(value)):
         return ""
+    if not isinstance(value, float):
+        return str(value)
     if name in ("p", "holm"):
         return f"{value:.1e}"
     return f"{value:+.4f}" if name.startswith("Δ") or name == "difference" else f"{value:.4f}"
