@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
-from cogmap import LTCNClassifier
 from cogmap.study.claims import CLAIMS, shuffling_costs
 from cogmap.study.figures import FIGURES, MissingResultsError, save
 from cogmap.study.sweeps import SELECTED, map_grids, phi_iteration_map, readout_curves, readout_grids, swept
@@ -104,10 +104,18 @@ def test_missing_runs_are_named(name):
         judged(name, frame())
 
 
-@pytest.mark.usefixtures("paper_data")
-def test_shuffling_what_is_relevant_costs_more():
-    top, bottom = shuffling_costs(LTCNClassifier(), "segment")
-    assert top > bottom
+class Tree(DecisionTreeClassifier):
+    """Knows which features it reads."""
+
+    def relevance(self):
+        return self.feature_importances_
+
+
+def test_shuffling_costs_what_the_features_are_worth():
+    """A stump reads one feature: shuffled, nothing is left of its kappa; another feature costs nothing."""
+    top, bottom = shuffling_costs(Tree(max_depth=1, random_state=0), "iris")
+    assert top == pytest.approx(0.5, abs=0.15)
+    assert bottom == 0
 
 
 @pytest.mark.parametrize(

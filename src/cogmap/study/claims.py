@@ -8,6 +8,7 @@ the run which is missing. Easy to get wrong: choosing the best φ on the very fo
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,12 @@ NOTABLE = 0.01
 """Smallest difference of kappa that is called one."""
 CLOSE = 0.02
 """Methods within this kappa of the best are the most accurate ones."""
-RELEVANCE_SETS = ("vehicle", "segment", "winequality-red", "yeast", "waveform", "spambase", "page-blocks", "bank")
+RELEVANCE_SETS = (
+    *("bank", "cardiotocography-10-clean", "cardiotocography-3-clean", "mfeat-fourier", "mfeat-karhunen"),
+    *("mfeat-morphological", "mfeat-zernike", "optdigits", "page-blocks", "pendigits", "plant-margin", "plant-shape"),
+    *("plant-texture", "segment", "spambase", "vehicle", "waveform", "winequality-red", "winequality-white", "yeast"),
+)
+"""The paper's problems with 4 to 100 features, without the leak, and each file once."""
 
 
 @dataclass(frozen=True)
@@ -146,28 +152,28 @@ def both_steps(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
 def relevance(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
     """Test that relevance, which is read from the weights alone, matters.
 
-    Judged for the network as printed with T = 5: in test rows, shuffling the quarter of the features with the largest relevance must cost more kappa than shuffling
-    the quarter with the smallest, by Wilcoxon's one-sided test over datasets.
+    In test rows, shuffling the quarter of the features with the largest relevance must cost more kappa than shuffling
+    the quarter with the smallest, by Wilcoxon's one-sided test over datasets, for the network as the paper prints it.
     """
     found = {}
     models = {
-        "as printed, T = 5": LTCNClassifier.paper(max_iter=5),
-        "as printed, T = 20": LTCNClassifier.paper(),
+        "as printed": LTCNClassifier.paper(),
+        "as printed but T = 5": LTCNClassifier.paper(max_iter=5),
         "LTCNClassifier()": LTCNClassifier(),
     }
     for label, model in models.items():
         costs = np.array([shuffling_costs(model, name, data_dir) for name in RELEVANCE_SETS])
         p = float(stats.wilcoxon(costs[:, 0] - costs[:, 1], alternative="greater").pvalue)
         found[label] = p, *costs.mean(axis=0), int((costs[:, 0] > costs[:, 1]).sum())
-    text = f"Kappa lost by shuffling the most and the least relevant quarter, mean of {len(RELEVANCE_SETS)} datasets: "
+    text = f"Kappa lost by shuffling the most and the least relevant quarter, mean of {len(RELEVANCE_SETS)} datasets. "
     text += "; ".join(
-        f"{label} {top:.3f} and {bottom:.3f} (more on {wins}, p = {p:.2g})"
+        f"{label}: {top:.3f} and {bottom:.3f} (more on {wins}, p = {p:.2g})"
         for label, (p, top, bottom, wins) in found.items()
     )
-    return Verdict("relevance needs no post-hoc method", found["as printed, T = 5"][0] < LEVEL, text + ".")
+    return Verdict("relevance needs no post-hoc method", found["as printed"][0] < LEVEL, text + ".")
 
 
-def shuffling_costs(model: LTCNClassifier, name: str, data_dir: str | None = None) -> tuple[float, float]:
+def shuffling_costs(model: Any, name: str, data_dir: str | None = None) -> tuple[float, float]:
     """Return how much test kappa falls when the most, and the least, relevant quarter of the features is shuffled."""
     data = load(name, data_dir).without_rare(2)
     X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.3, random_state=0, stratify=data.y)
