@@ -94,8 +94,11 @@ def test_black_boxes_and_speed():
 @pytest.mark.parametrize(("inner", "holds"), [(0.6, True), (0.75, False)])
 def test_both_steps(inner, holds):
     kappas = {"LTCN": 0.7, "random inner weights": inner, "random outer weights": 0.0}
-    made = [rows(name, method, kappa + 0.001 * i) for i, name in enumerate(SETS) for method, kappa in kappas.items()]
+    names = (*SETS, *SELECTED[:4])
+    made = [rows(name, method, kappa + 0.001 * i) for i, name in enumerate(names) for method, kappa in kappas.items()]
     assert judged("both-steps", frame(*made)).holds is holds
+    with pytest.raises(MissingResultsError, match="Only 2 datasets"):
+        judged("both-steps", frame(*made[:6]))
 
 
 @pytest.mark.parametrize("name", [name for name in CLAIMS if name != "relevance"])

@@ -28,6 +28,8 @@ from .tables import by_dataset, comparable_kappas, select, whole_times
 BLACK_BOXES = ("SVM", "RF", "MLP", "LightGBM")
 PAPERS_TEN = ("SVM", "LR", "DT", "RF", "MLP", "RIPPER", "SOM", "FRCN", "LightGBM", "LTCN")
 LEVEL = 0.05
+FEWEST = 10
+"""Fewest datasets of a test whose failure to find a difference says something."""
 NOTABLE = 0.01
 """Smallest difference of kappa that is called one."""
 CLOSE = 0.02
@@ -115,10 +117,11 @@ def black_boxes(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
     rivals = [name for name in BLACK_BOXES if name in kappa]
     if "LTCN" not in kappa or not rivals:
         raise MissingResultsError("LTCN and a black box must be finished: run `cogmap study run` first.")
-    table = against(kappa[["LTCN", *rivals]].dropna(), "LTCN")
+    kappa = _enough(kappa[["LTCN", *rivals]].dropna())
+    table = against(kappa, "LTCN")
     better = table[(table["difference"] > 0) & (table["holm"] < LEVEL)]["classifier"].tolist()
     shown = ", ".join(f"{r.classifier} {r.difference:+.3f} (p = {r.holm:.2g})" for r in table.itertuples())
-    text = f"Kappa of each less that of LTCN over {len(kappa[['LTCN', *rivals]].dropna())} datasets: {shown}."
+    text = f"Kappa of each less that of LTCN over {len(kappa)} datasets: {shown}."
     return Verdict("LTCN is comparable to black boxes", not better, text)
 
 
@@ -141,7 +144,7 @@ def both_steps(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
     kappa = by_dataset(select(results))
     if not set(names) <= set(kappa):
         raise MissingResultsError("The ablation is not finished: run `cogmap study run --classifiers LTCN,ablation`.")
-    kappa = kappa[names].dropna()
+    kappa = _enough(kappa[names].dropna())
     table = against(kappa, "LTCN")
     holds = bool(((table["difference"] < 0) & (table["holm"] < LEVEL)).all())
     shown = ", ".join(f"{r.classifier} {kappa[r.classifier].mean():.3f} (p = {r.holm:.2g})" for r in table.itertuples())
@@ -200,6 +203,14 @@ def _curves(results: pd.DataFrame) -> pd.DataFrame:
     if not {"final", "trajectory"} <= set(curves.columns) or 0.0 not in curves.index.get_level_values("phi"):
         raise MissingResultsError("There is no sweep of φ with both readouts: run `cogmap study sweep readouts` first.")
     return curves.dropna()
+
+
+def _enough(kappa: pd.DataFrame) -> pd.DataFrame:
+    if len(kappa) < FEWEST:
+        raise MissingResultsError(
+            f"Only {len(kappa)} datasets are finished, and the test needs {FEWEST}: run `cogmap study run` on more."
+        )
+    return kappa
 
 
 def _kappas(results: pd.DataFrame) -> pd.DataFrame:

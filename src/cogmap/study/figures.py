@@ -25,7 +25,7 @@ def readout_figure(results: pd.DataFrame) -> Any:
     axes = new_axes(figsize=(9, 3.8), ncols=2, sharey=True)
     titles = {"final": "final state (classic)", "trajectory": "recurrence-aware"}
     for ax, (readout, colour) in zip(axes, (("final", NEGATIVE), ("trajectory", POSITIVE)), strict=True):
-        table = curves[readout].unstack("phi")
+        table = curves[readout].unstack("phi").dropna(axis=1)
         ax.plot(table.columns, table.T.to_numpy(), color=NEUTRAL, alpha=0.35, linewidth=0.8)
         ax.plot(table.columns, table.mean(), color=colour, linewidth=2.5, label=f"mean of {len(table)} datasets")
         ax.set(title=titles[readout], xlabel="nonlinearity φ")

@@ -61,6 +61,6 @@ def readout_curves(sweep: pd.DataFrame) -> pd.DataFrame:
 
 
 def phi_iteration_map(sweep: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Return the mean kappa of the recurrence-aware readout, φ × T, of one dataset."""
+    """Return the mean kappa of the recurrence-aware readout, φ × T, of one dataset; only φ with every T."""
     rows = sweep[(sweep["dataset"] == dataset) & (sweep["readout"] == "trajectory")]
-    return rows.pivot_table(index="phi", columns="max_iter", values="kappa", aggfunc="mean")
+    return rows.pivot_table(index="phi", columns="max_iter", values="kappa", aggfunc="mean").dropna()
