@@ -2,7 +2,7 @@
 
 To add one, write an `Entry` into `ENTRIES`. A grid is a dict, or a function of the training set's `Shape` where the
 paper's depends on it. The paper prints ranges ("0.01 to 100"); a grid takes a few points of each with both ends. EBM
-as it comes takes most of a minute on 150 rows of three classes; its small grid has fewer bags and rounds.
+as it comes takes most of a minute on 150 rows of three classes; its small grid has fewer bags, rounds and pairs.
 
 Easy to get wrong: the paper's "max_depth = sqrt, log2, auto" of decision trees can only mean `max_features` ("auto" is
 None today), and it tunes nothing of logistic regression. Its LTCN tunes activation and φ; which T its tables used it
@@ -239,7 +239,13 @@ ENTRIES = (
         lambda shape: HistGradientBoostingClassifier(early_stopping=True, random_state=0),
         group="beyond",
     ),
-    Entry("EBM", _ebm, small={"outer_bags": [4], "max_rounds": [2000]}, group="beyond", package="interpret"),
+    Entry(
+        "EBM",
+        _ebm,
+        small={"outer_bags": [4], "max_rounds": [2000], "interactions": [5]},
+        group="beyond",
+        package="interpret",
+    ),
     Entry(
         "random inner weights",
         lambda shape: RandomInnerClassifier(),
