@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from ..study.cli import study
 from .demo import demo
 from .edit import edit
 from .evaluate import evaluate
@@ -66,5 +67,5 @@ def main() -> None:
     """
 
 
-for command in (demo, fit, predict, evaluate, explain, edit, export):
+for command in (demo, fit, predict, evaluate, explain, edit, export, study):
     main.add_command(command)
