@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint study study-test clean
 
 demo: .venv/demo
 	$(BIN)/cogmap demo --output demo
@@ -15,12 +15,26 @@ lint: .venv/lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# An environment of its own: pygam does not take the newest scipy.
+study: .venv/study/installed
+	.venv/study/bin/cogmap study table --quick
+
+study-test: .venv/study/installed
+	.venv/study/bin/python -m pip install --quiet --group test
+	.venv/study/bin/python -m pytest tests/study tests/test_datasets.py $(PYTEST_ARGS)
+
 clean:
 	rm -rf .venv demo dist
 
 .venv/created:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	touch $@
+
+.venv/study/installed: .venv/created pyproject.toml
+	$(PYTHON) -m venv .venv/study
+	.venv/study/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv/study/bin/python -m pip install --quiet --editable ".[study]"
 	touch $@
 
 .venv/demo: .venv/created pyproject.toml

@@ -37,7 +37,7 @@ NETWORK = {
     "NOVELTY": (1e-6, 1e-8, 1e-10, 1e-12),
     "MAX_RANK": (200, 400, 600),
     "BASIS_ROWS": ((1, 1), (2, 1), (100, 1)),
-    "ROWS_PER_INNOVATION": (0.2, 0.3, 0.6),
+    "INNOVATIONS_PER_ROW": (0.2, 0.3, 0.6),
     "GATE_MULTIPLE": (3.0, 10.0, 30.0, 1e9),
     "PRIOR_EXPONENTS": ([1.0], [0.5], constants.PRIOR_EXPONENTS),
 }

@@ -133,7 +133,7 @@ def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
 
 def test_members_that_share_a_network_share_its_concepts(wine):
     X, y = wine
-    model = LTCNClassifierCV(inner="slopes").fit(X[::2], y[::2])
+    model = LTCNClassifierCV(inner="slopes").fit(X[::4], y[::4])
     assert len(model._members) == 2
     assert len(model._networks) == 1
     explanation = model.explain(X[1::2])

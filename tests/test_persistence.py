@@ -77,7 +77,7 @@ MODELS = {
     "terms": (LTCNClassifier(terms=3, activation="tanh", max_iter=4), IncrementReadout),
     "cases": (LTCNClassifier(cases=True, class_weight="balanced"), CaseReadout),
     "increments": (LTCNClassifier(alpha=0.5, class_weight={0: 2.0}), IncrementReadout),
-    "states": (LTCNClassifier.paper(), StateReadout),
+    "states": (LTCNClassifier.paper(max_iter=2), StateReadout),
     "final": (LTCNClassifier(readout="final", scaling="quantile"), StateReadout),
     "memory": (LTCNClassifier(rule="kosko-memory", decision_metric="log_loss"), ShrunkReadout),
     "given": (LTCNClassifier(inner=np.eye(13)[::-1] * 0.1), ShrunkReadout),

@@ -24,7 +24,7 @@ def iris():
 def sound(iris, tmp_path_factory):
     """Return the content of a sound file with all kinds of parts, and a way to load an edited one."""
     folder = tmp_path_factory.mktemp("sound")
-    model = LTCNClassifierCV(max_iter=2, terms=(None, 3)).fit(iris[0][::3], iris[1][::3])
+    model = LTCNClassifierCV(max_iter=3, terms=(None, 3)).fit(iris[0][::4], iris[1][::4])
     assert {type(member.readout) for member, _ in model._members} >= {ShrunkReadout, CaseReadout}
     content = model.save(folder / "sound.cogmap").read_bytes()
 
@@ -113,7 +113,7 @@ def _one_knot(lengths):
 
 ARRAYS = [
     (f"{FITTED}outer_bias_", lambda a: a * np.nan, "outer_bias_ must be an array of finite numbers"),
-    (f"{FITTED}outer_weights_", lambda a: a[:-1], "model.fitted has size 3 where 2 is expected"),
+    (f"{FITTED}outer_weights_", lambda a: a[:-1], "model.fitted has size 4 where 3 is expected"),
     (f"{FITTED}outer_weights_", lambda a: a[:, :0], "outer_weights_ has size 0 where .* is expected"),
     (f"{FITTED}_constant", lambda a: np.arange(3), "_constant must be an array of F64"),
     (f"{NETWORK}concepts.varies", lambda a: (a * np.uint8(2)).view(bool), "varies must be an array of 0 and 1"),

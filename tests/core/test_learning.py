@@ -129,7 +129,7 @@ def test_the_smaller_leave_one_out_error_decides_between_ridge_and_innovations(s
         patch.setattr(learning, "FEW_ROWS", 0)
         innovations = p.learn()
     with monkeypatch.context() as patch:
-        patch.setattr(learning, "ROWS_PER_INNOVATION", 0)
+        patch.setattr(learning, "CONCEPTS_PER_ROW", 0)
         ridge = p.learn()
     assert innovations.shrinkage is not None
     assert ridge.alpha is not None

@@ -13,7 +13,7 @@ from .running import TRAIN, X, Y
 def stack():
     """Return a stack of networks with and without terms, and cases, for text classes."""
     names = np.array(["barolo", "grignolino", "barbera d'été"])
-    clf = LTCNClassifierCV(terms=(None, 3), max_iter=4).fit(X[TRAIN], names[Y[TRAIN]])
+    clf = LTCNClassifierCV(terms=(None, 3), max_iter=3).fit(X[TRAIN], names[Y[TRAIN]])
     readouts = {type(model.readout) for model, _ in clf._members}
     assert readouts == {ShrunkReadout, IncrementReadout, CaseReadout}
     assert len(clf._networks) > 1

@@ -1,15 +1,10 @@
-"""WaterfallDisplay on explanations of fitted classifiers, through their `split`."""
+"""WaterfallDisplay on explanations of fitted classifiers."""
 
 import numpy as np
 import pytest
 
 from cogmap import LTCNClassifierCV
 from cogmap.plots import WaterfallDisplay
-
-explain = pytest.importorskip("cogmap.explain", reason="classifiers do not explain rows yet")
-pytestmark = pytest.mark.skipif(
-    not hasattr(getattr(explain, "Explanation", None), "split"), reason="explanations have no split yet"
-)
 
 
 @pytest.mark.parametrize("stacked", [False, True])

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from cogmap.estimator import NetworkClassifier
 from cogmap.plots import RelevanceDisplay
-
-pytestmark = pytest.mark.skipif(
-    not hasattr(NetworkClassifier, "relevance_intervals"), reason="classifiers have the paper's relevance only"
-)
 
 
 @pytest.mark.parametrize("kind", ["model", "paper", "data"])

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from ..study.cli import study
 from .demo import demo
 from .edit import edit
 from .evaluate import evaluate
@@ -68,5 +69,5 @@ def main() -> None:
     """
 
 
-for command in (demo, fit, predict, evaluate, explain, edit, report, export):
+for command in (demo, fit, predict, evaluate, explain, edit, report, export, study):
     main.add_command(command)

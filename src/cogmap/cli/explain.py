@@ -111,19 +111,7 @@ def _waterfall(explanation: Any) -> Any:
     """Draw how the score of the first row's class forms over the iterations."""
     from ..plots import WaterfallDisplay
 
-    label = explanation.predicted[0]
-    code = list(explanation.classes).index(label)
-    stopped = [int(t) for t in explanation.stopped_at[0] if t >= 0]
-    display = WaterfallDisplay(
-        float(explanation.base[code]),
-        explanation.contributions(label)[0],
-        explanation.estimator.concept_names_,
-        float(explanation.scores[0, code]),
-        cases=float(explanation.cases[0, code]),
-        stopped_at=max(0, min(stopped) - 1) if stopped else None,
-        class_name=str(label),
-    )
-    return display.plot()
+    return WaterfallDisplay.from_explanation(explanation, 0, explanation.predicted[0])
 
 
 def _draw(make: Any, path: Path) -> None:

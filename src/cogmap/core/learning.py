@@ -16,7 +16,15 @@ import numpy as np
 from .activation import Array
 from .blocks import ROWS
 from .cases import fit_cases
-from .constants import FEW_ROWS, MAX_RANK, RIDGE_DECAYS, RIDGE_PENALTIES, RIDGE_ROWS, ROWS_PER_INNOVATION
+from .constants import (
+    CONCEPTS_PER_ROW,
+    FEW_ROWS,
+    INNOVATIONS_PER_ROW,
+    MAX_RANK,
+    RIDGE_DECAYS,
+    RIDGE_PENALTIES,
+    RIDGE_ROWS,
+)
 from .increments import block_increments, increments
 from .innovations import Basis, fit_innovations, grow, spanning_rows, whitened
 from .readout import Readout, final_state, moore_penrose
@@ -103,7 +111,7 @@ def learn(
     if cases:
         return _with_cases(_innovations(design, tol), initial, target, sample_weight, unit)
     candidates = []
-    if initial.shape[1] < ROWS_PER_INNOVATION * sample_weight.sum():
+    if initial.shape[1] < CONCEPTS_PER_ROW * sample_weight.sum():
         candidates.append(_shrunken(design, target, tol))
     if sample_weight.sum() < FEW_ROWS * initial.shape[1]:
         candidates.append(_best_ridge(design, target, tol))
@@ -134,8 +142,9 @@ def _useful(design: Design, tol: float) -> Iterator[Array]:
 def _innovations(design: Design, tol: float) -> Innovations:
     """Find the innovations of all rows, with a map that is built on a sample where rows are many."""
     weight = design.sample_weight
-    most = ROWS_PER_INNOVATION * weight.sum()
-    max_rank = int(max(1, min(max(MAX_RANK, design.initial.shape[1]), most)))
+    n_concepts, total = design.initial.shape[1], weight.sum()
+    # The concepts themselves are read in any case, as far as rows allow.
+    max_rank = int(max(1, min(MAX_RANK, INNOVATIONS_PER_ROW * total), min(n_concepts, CONCEPTS_PER_ROW * total)))
     rows = spanning_rows(design.initial, weight, max_rank)
     if len(rows) == len(weight):
         return Innovations(design.reference, *fit_innovations(_useful(design, tol), weight, max_rank))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.activation import Array
+from ..estimator import NetworkClassifier
 from .drawing import CLASS_COLOURS, HATCH, MOST_CLASSES, NEGATIVE, POSITIVE, data_frame, new_axes, plain, short_names
 
 CAPTIONS = {
@@ -77,7 +78,7 @@ class RelevanceDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: NetworkClassifier,
         X: ArrayLike | None = None,
         y: ArrayLike | None = None,
         *,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.activation import Array
+from ..explain import Explanation
 from .drawing import HATCH, NEGATIVE, NEUTRAL, POSITIVE, data_frame, new_axes, plain, short_names, signed
 
 
@@ -96,17 +97,21 @@ class WaterfallDisplay:
         self.class_name = class_name
 
     @classmethod
-    def from_explanation(cls, explanation: Any, row: int, class_: Any, **options: Any) -> Self:
-        """Draw one row and class of an explanation, from its `split(row, class_)`; `options` as in `plot`."""
-        split = explanation.split(row, class_)
+    def from_explanation(cls, explanation: Explanation, row: int, label: Any, **options: Any) -> Self:
+        """Draw how the score of one class came about for the row at a position; `options` as in `plot`."""
+        found = np.flatnonzero(explanation.classes == label)
+        if len(found) == 0:
+            raise ValueError(f"Class {label!r} is not explained here: choose one of {explanation.classes.tolist()}.")
+        stops = explanation.stopped_at[row]
         display = cls(
-            split.base,
-            split.contributions,
-            np.asarray(split.concept_names, dtype=object),
-            split.score,
-            cases=split.cases,
-            stopped_at=split.stopped_at,
-            class_name=str(class_),
+            explanation.base[found[0]],
+            explanation.contributions(label)[row],
+            explanation.estimator.concept_names_,
+            explanation.scores[row, explanation.estimator.classes_ == label][0],
+            cases=explanation.cases[row, found[0]],
+            # In a stack, the member that stops first.
+            stopped_at=int(stops[stops >= 0].min()) if (stops >= 0).any() else None,
+            class_name=str(label),
         )
         return display.plot(**options)
 

@@ -1,0 +1,178 @@
+"""One fold of the study: tune by an inner grid search, fit the chosen configuration, score it, time it.
+
+Outer folds are stratified, shuffled with a fixed seed, and the same for every classifier. Scores are Cohen's kappa and
+accuracy of the outer test rows; the inner search maximises kappa. Classes with fewer rows than outer folds are left
+out, as in the paper.
+
+Easy to get wrong: features are scaled to [0, 1] inside the fold (``scale="fold"``); the paper scales the whole file
+before it splits (``scale="file"``), which shows a little of the test rows to the training. And a training time is that
+of one fit of the chosen configuration, never of the search.
+"""
+
+import ast
+import json
+import time
+import warnings
+from collections import Counter
+from dataclasses import astuple, dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.metrics import accuracy_score, cohen_kappa_score, make_scorer
+from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from ..core.activation import Array
+from ..datasets import Dataset, load
+from .registry import Entry, Grid, Shape, find
+
+N_FOLDS = 5
+WHOLE = "all"
+"""Fold name of the row that holds the training time on the whole dataset."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What identifies a result: its row's key, in the order of the columns.
+
+    `grid` is ``"paper"``, ``"small"``, or one configuration such as ``"phi=0.8,max_iter=20"``, which is not searched.
+    """
+
+    dataset: str
+    classifier: str
+    grid: str
+    inner: int
+    scale: Literal["fold", "file"]
+    seed: int
+    fold: str
+
+    @property
+    def group(self) -> tuple[Any, ...]:
+        """The key without the fold."""
+        return astuple(self)[:-1]
+
+
+Row = dict[str, Any]
+KEY = ("dataset", "classifier", "grid", "inner", "scale", "seed", "fold")
+COLUMNS = (*KEY, "kappa", "accuracy", "fit_seconds", "cpu_seconds", "search_seconds", "params", "error")
+
+
+@lru_cache(maxsize=2)
+def _problem(name: str, data_dir: str | None, scale: str) -> Dataset:
+    found = load(name, data_dir).without_rare(N_FOLDS)
+    if scale == "file":
+        found = Dataset(found.name, MinMaxScaler().fit_transform(found.X), found.y, found.classes, found.source)
+    return found
+
+
+def evaluate(task: Task, data_dir: str | None = None) -> Row:
+    """Tune, fit and score one fold; return its row, without an error."""
+    data = _problem(task.dataset, data_dir, task.scale)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=task.seed).split(data.X, data.y)
+    train, test = list(folds)[int(task.fold)]
+    model = pipeline(find(task.classifier), task, shape_of(data.X[train], data.y[train]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        params = chosen(model, task, data.X[train], data.y[train])
+        searched = time.perf_counter() - start
+        times = timed_fit(model.set_params(**_prefixed(params)), data.X[train], data.y[train])
+        predicted = model.predict(data.X[test])
+    return {
+        "kappa": float(cohen_kappa_score(data.y[test], predicted)),
+        "accuracy": float(accuracy_score(data.y[test], predicted)),
+        **times,
+        "search_seconds": searched,
+        "params": json.dumps(params, sort_keys=True, default=_plain),
+    }
+
+
+def time_whole(task: Task, params: str, data_dir: str | None = None) -> Row:
+    """Time one fit of a configuration on the whole dataset, as the paper does."""
+    data = _problem(task.dataset, data_dir, task.scale)
+    model = pipeline(find(task.classifier), task, shape_of(data.X, data.y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        times = timed_fit(model.set_params(**_prefixed(json.loads(params))), data.X, data.y)
+    return {**times, "params": params}
+
+
+def usual(params: list[str]) -> str:
+    """Return the configuration that most folds chose, the first of them among equals."""
+    return Counter(params).most_common(1)[0][0]
+
+
+def pipeline(entry: Entry, task: Task, shape: Shape) -> Pipeline:
+    """Return the unfitted classifier behind its scaling.
+
+    After scaling the whole file, a network whose own scaling is min-max takes the data as it is.
+    """
+    model = entry.make(shape)
+    if task.scale == "file":
+        if model.get_params().get("scaling") == "minmax":
+            model.set_params(scaling=None)
+        return Pipeline([("scale", "passthrough"), ("model", model)])
+    return Pipeline([("scale", MinMaxScaler()), ("model", model)])
+
+
+def chosen(model: Pipeline, task: Task, X: Array, y: Any) -> dict[str, Any]:
+    """Return the parameters with the largest inner kappa; the given ones where there is nothing to search."""
+    if task.grid not in ("paper", "small"):
+        return fixed(task.grid)
+    grid = find(task.classifier).grid(task.grid, shape_of(X, y))
+    candidates = list(ParameterGrid(grid))
+    if len(candidates) == 1:
+        return dict(candidates[0])
+    folds = StratifiedKFold(task.inner, shuffle=True, random_state=task.seed)
+    search = GridSearchCV(model, _prefixed_grid(grid), scoring=make_scorer(cohen_kappa_score), cv=folds, refit=False)
+    search.fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    if np.isnan(scores).all():
+        raise ValueError("no configuration of the grid could be scored")
+    best = search.cv_results_["params"][int(np.nanargmax(scores))]
+    return {name.removeprefix("model__"): value for name, value in best.items()}
+
+
+def timed_fit(model: Pipeline, X: Array, y: Any) -> dict[str, float]:
+    """Fit; return the seconds that it took, and those of the processor, which hold on a busy machine too."""
+    start, start_cpu = time.perf_counter(), time.process_time()
+    model.fit(X, y)
+    return {"fit_seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - start_cpu}
+
+
+def shape_of(X: Array, y: Any) -> Shape:
+    """Return rows, features and classes of a training set."""
+    return Shape(len(X), X.shape[1], len(np.unique(y)))
+
+
+def fixed(text: str) -> dict[str, Any]:
+    """Read one configuration: "phi=0.8,readout=final" → {"phi": 0.8, "readout": "final"}."""
+    if text == "default":
+        return {}
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(separator for _, separator, _ in pairs):
+        raise ValueError(f"The grid {text!r} is neither 'paper', 'small' nor 'default', nor like 'phi=0.8,max_iter=5'.")
+    return {name.strip(): _value(value.strip()) for name, _, value in pairs}
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _prefixed(params: dict[str, Any]) -> dict[str, Any]:
+    return {f"model__{name}": value for name, value in params.items()}
+
+
+def _prefixed_grid(grid: Grid) -> list[dict[str, Any]]:
+    parts = [grid] if hasattr(grid, "keys") else list(grid)
+    return [{f"model__{name}": list(values) for name, values in part.items()} for part in parts]  # type: ignore[union-attr]
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy's numbers into Python's, for JSON."""
+    return value.item()

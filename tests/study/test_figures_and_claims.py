@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from cogmap.study.claims import CLAIMS, shuffling_costs
+from cogmap.study.figures import FIGURES, MissingResultsError, save
+from cogmap.study.sweeps import SELECTED, map_grids, phi_iteration_map, readout_curves, readout_grids, swept
+
+from .made import frame, rows
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+SETS = ("banana", "bank", "segment", "vehicle", "yeast", "yeast1", "yeast3")
+PHIS = (0.0, 0.5, 1.0)
+
+
+def readouts(trajectory, final):
+    """Made-up sweep: kappa of either readout is a function of φ."""
+    return frame(
+        *(
+            rows(name, "LTCN", value(phi) + 0.01 * i, grid=f"phi={phi:g},max_iter=20{suffix}")[:5]
+            for i, name in enumerate(SETS)
+            for phi in PHIS
+            for value, suffix in ((trajectory, ""), (final, ",readout=final"))
+        )
+    )
+
+
+def judged(name, results):
+    return CLAIMS[name](results, None)
+
+
+def test_the_twelve_datasets_are_those_of_the_papers_figure():
+    assert SELECTED[:4] == ("cardiotocography-3", "mfeat-fourier", "mfeat-karhunen", "musk2")
+    assert SELECTED[-1] == "yeast3"
+    assert len(readout_grids()) == 22
+    assert len(map_grids((0.0, 1.0), (1, 5, 20))) == 6
+
+
+def test_sweeps_are_read_back_from_their_grids():
+    sweep = swept(readouts(lambda phi: 0.5 + phi / 10, lambda phi: 0.5 - phi / 2))
+    curves = readout_curves(sweep)
+    assert curves.loc[("banana", 1.0), "trajectory"] == pytest.approx(0.6)
+    assert curves.loc[("bank", 0.5), "final"] == pytest.approx(0.26)
+    assert phi_iteration_map(sweep, "banana").loc[0.5, 20] == pytest.approx(0.55)
+
+
+def test_fixed_point():
+    collapse = lambda phi: 0.5 * (1 - phi)  # noqa: E731
+    assert judged("fixed-point", readouts(lambda phi: 0.5 + phi / 10, collapse)).holds
+    assert not judged("fixed-point", readouts(lambda phi: 0.5 - phi / 10, collapse)).holds
+
+
+def test_linearity_needs_a_gain_on_folds_that_did_not_choose():
+    assert judged("linearity", readouts(lambda phi: 0.7 if phi == 0.5 else 0.6, lambda phi: 0.0)).holds
+    assert not judged("linearity", readouts(lambda phi: phi, lambda phi: 0.0)).holds
+
+
+def maps(late):
+    return frame(
+        *(
+            rows(name, "LTCN", 0.5 + 0.01 * T if T <= 5 else 0.55 + late, grid=f"phi={phi:g},max_iter={T}")[:5]
+            for name in SELECTED[:3]
+            for phi in PHIS
+            for T in (1, 5, 20)
+        )
+    )
+
+
+def test_five_iterations():
+    assert judged("five-iterations", maps(0.01)).holds
+    assert not judged("five-iterations", maps(0.1)).holds
+
+
+def compared(ltcn, svm, seconds=0.1):
+    rng = np.random.default_rng(0)
+    return frame(
+        *(
+            rows(name, classifier, value + 0.001 * rng.uniform(), seconds=time)
+            for name in (*SETS, *SELECTED)
+            for classifier, value, time in (("LTCN", ltcn, seconds), ("SVM", svm, 0.5), ("DT", 0.3, 0.01))
+        )
+    )
+
+
+def test_black_boxes_and_speed():
+    assert judged("black-boxes", compared(0.7, 0.7)).holds
+    assert not judged("black-boxes", compared(0.6, 0.7)).holds
+    assert judged("fastest", compared(0.7, 0.7)).holds
+    assert not judged("fastest", compared(0.7, 0.7, seconds=1.0)).holds
+    assert not judged("fastest", compared(0.6, 0.7)).holds
+
+
+@pytest.mark.parametrize(("inner", "holds"), [(0.6, True), (0.75, False)])
+def test_both_steps(inner, holds):
+    kappas = {"LTCN": 0.7, "random inner weights": inner, "random outer weights": 0.0}
+    names = (*SETS, *SELECTED[:4])
+    made = [rows(name, method, kappa + 0.001 * i) for i, name in enumerate(names) for method, kappa in kappas.items()]
+    assert judged("both-steps", frame(*made)).holds is holds
+    with pytest.raises(MissingResultsError, match="Only 2 datasets"):
+        judged("both-steps", frame(*made[:6]))
+
+
+@pytest.mark.parametrize("name", [name for name in CLAIMS if name != "relevance"])
+def test_missing_runs_are_named(name):
+    with pytest.raises(MissingResultsError, match="cogmap study"):
+        judged(name, frame())
+
+
+class Tree(DecisionTreeClassifier):
+    """Knows which features it reads."""
+
+    def relevance(self):
+        return self.feature_importances_
+
+
+def test_shuffling_costs_what_the_features_are_worth():
+    """A stump reads one feature: shuffled, nothing is left of its kappa; another feature costs nothing."""
+    top, bottom = shuffling_costs(Tree(max_depth=1, random_state=0), "iris")
+    assert top == pytest.approx(0.5, abs=0.15)
+    assert bottom == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "results"),
+    [
+        ("readouts", readouts(lambda phi: phi, lambda phi: 1 - phi)),
+        ("maps", maps(0.0)),
+        ("ranks", compared(0.7, 0.6)),
+    ],
+)
+def test_figures_are_drawn_as_png_and_svg(tmp_path, name, results):
+    figure = FIGURES[name](results)
+    paths = save(figure, name, tmp_path)
+    matplotlib.pyplot.close(figure)
+    assert [path.suffix for path in paths] == [".png", ".svg"]
+    assert all(path.stat().st_size > 5000 for path in paths)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_ranks_figure_names_every_classifier():
+    figure = FIGURES["ranks"](compared(0.7, 0.6))
+    texts = " ".join(text.get_text() for text in figure.axes[0].texts)
+    assert all(name in texts for name in ("LTCN (1.00)", "SVM (2.00)", "DT (3.00)", "critical difference"))
+    matplotlib.pyplot.close(figure)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_without_results_name_the_run(name):
+    with pytest.raises(MissingResultsError, match="cogmap study"):
+        FIGURES[name](frame())

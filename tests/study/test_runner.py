@@ -1,0 +1,149 @@
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics import accuracy_score, cohen_kappa_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
+
+from cogmap.study import registry
+from cogmap.study.protocol import Task, evaluate, fixed, pipeline, time_whole, usual
+from cogmap.study.registry import ENTRIES, Entry, Shape, find
+from cogmap.study.results import read
+from cogmap.study.runner import Plan, run, tasks
+
+pytest.importorskip("pebble")
+TIMES = ("fit_seconds", "cpu_seconds", "search_seconds")
+
+
+def task(**values):
+    return replace(Task("iris", "SVM", "small", 3, "fold", 42, "2"), **values)
+
+
+def test_a_fold_is_tuned_inside_its_training_rows():
+    X, y = load_iris(return_X_y=True)
+    train, test = list(StratifiedKFold(5, shuffle=True, random_state=42).split(X, y))[2]
+    inner = StratifiedKFold(3, shuffle=True, random_state=42)
+    search = GridSearchCV(make_pipeline(MinMaxScaler(), SVC()), {"svc__C": [1, 10, 100]}, cv=inner)
+    predicted = search.fit(X[train], y[train]).predict(X[test])
+    row = evaluate(task())
+    assert row["kappa"] == pytest.approx(cohen_kappa_score(y[test], predicted))
+    assert row["accuracy"] == pytest.approx(accuracy_score(y[test], predicted))
+    assert 0 < row["fit_seconds"] < row["search_seconds"]
+
+
+def test_one_configuration_is_not_searched():
+    row = evaluate(task(grid="C=10,kernel=linear"))
+    assert row["params"] == '{"C": 10, "kernel": "linear"}'
+    assert row["search_seconds"] < row["fit_seconds"]
+    assert fixed("default") == {}
+    with pytest.raises(ValueError, match="neither"):
+        fixed("huge")
+
+
+def test_scaling_the_file_first_leaves_nothing_to_scale_in_the_fold():
+    entry, shape = find("LTCN"), Shape(100, 4, 3)
+    first, inside = (pipeline(entry, task(classifier="LTCN", scale=scale), shape) for scale in ("file", "fold"))
+    assert first["model"].scaling is None
+    assert first["scale"] == "passthrough"
+    assert inside["model"].scaling == "minmax"
+
+
+def test_the_usual_configuration_is_timed_on_all_rows():
+    assert usual(["b", "a", "a"]) == "a"
+    assert usual(["b", "a"]) == "b"
+    row = time_whole(task(fold="all"), '{"C": 100}')
+    assert row["fit_seconds"] > 0
+    assert row["params"] == '{"C": 100}'
+
+
+def test_every_grid_fits_its_estimator():
+    from sklearn.model_selection import ParameterGrid
+
+    for entry in ENTRIES:
+        if entry.missing():
+            continue
+        for which in ("paper", "small"):
+            model = entry.make(Shape(500, 8, 2))
+            for params in ParameterGrid(entry.grid(which, Shape(500, 8, 2))):
+                model.set_params(**params)
+
+
+def command(results, *extra):
+    code = "from cogmap.study.cli import study; study()"
+    plan = ["--datasets", "iris,wine", "--classifiers", "DT,LR,RidgeClassifierCV", "--jobs", "2", "--results", results]
+    return [sys.executable, "-c", code, "run", *plan, *extra]
+
+
+def lines(path):
+    return path.read_text().count("\n") if path.exists() else 0
+
+
+def without_times(path):
+    with path.open() as file:
+        return [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
+
+
+def test_killed_runs_continue_and_end_with_the_same_file(tmp_path):
+    whole, killed = tmp_path / "whole.csv", tmp_path / "killed.csv"
+    subprocess.run(command(whole), check=True, capture_output=True)
+    assert lines(whole) == 1 + 2 * 3 * 6
+    for least in (4, 15):
+        with subprocess.Popen(command(killed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 120
+            while lines(killed) < least and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.01)
+            os.kill(process.pid, signal.SIGKILL)
+        before = lines(killed)
+        assert least <= before
+    with killed.open("a") as file:
+        file.write("wine,DT,sma")
+    subprocess.run(command(killed), check=True, capture_output=True)
+    assert without_times(killed) == without_times(whole)
+
+
+def test_errors_are_rows_and_can_be_tried_again(tmp_path):
+    """LTCN refuses such a φ."""
+    path = tmp_path / "results.csv"
+    plan = Plan(("iris",), ("LTCN",), grids=("phi=7",), jobs=1)
+    found = [row for row, _ in run(plan, path)]
+    assert len(found) == 5
+    assert all("phi=7" in row["error"] for row in found)
+    assert list(run(plan, path)) == []
+    again = Plan(("iris",), ("LTCN",), grids=("phi=7",), jobs=1, retry=True)
+    assert len(list(run(again, path))) == 5
+    assert len(read(path)) == 5
+
+
+def test_a_fold_beyond_the_limit_is_a_row_that_says_timeout(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(4000, 60))).assign(y=rng.integers(0, 2, 4000))
+    table.to_csv(tmp_path / "slow.csv", header=False, index=False)
+    plan = Plan(("slow",), ("RF",), grids=("n_estimators=3000",), limit=0.5, data_dir=str(tmp_path))
+    rows = [row for row, _ in run(plan, tmp_path / "results.csv")]
+    assert [row["error"] for row in rows] == ["timeout: more than 0.5 s"] * 5
+
+
+def test_what_cannot_run_is_said(monkeypatch, caplog):
+    absent = Entry("absent", SVC, package="no_such_package")
+    monkeypatch.setattr(registry, "ENTRIES", (*ENTRIES, absent))
+    found = tasks(Plan(("iris",), ("absent", "HyRS", "SVM")))
+    assert {t.classifier for t in found} == {"SVM"}
+    assert "absent is skipped: the package no_such_package is not installed" in caplog.text
+    assert "HyRS takes two classes only: left out on 1 of 1 datasets" in caplog.text
+    assert "iris comes from scikit-learn" in caplog.text
+
+
+def test_unknown_classifiers_are_named():
+    with pytest.raises(ValueError, match="no classifier 'nothing'"):
+        find("nothing")

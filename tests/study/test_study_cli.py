@@ -1,0 +1,88 @@
+import pytest
+
+runner = pytest.importorskip("click.testing").CliRunner()
+pytest.importorskip("tqdm")
+pytest.importorskip("pebble")
+
+from cogmap.cli import main  # noqa: E402  (after the check that click is there)
+from cogmap.study.results import read, write  # noqa: E402
+
+from .made import rows  # noqa: E402
+
+
+def invoke(*arguments):
+    return runner.invoke(main, ["study", *map(str, arguments)])
+
+
+@pytest.fixture
+def results(tmp_path):
+    path = tmp_path / "results.csv"
+    write(path, [*rows("banana", "SVM", 0.8), *rows("banana", "LTCN", 0.7), *rows("yeast", "SVM", 0.5, error="bad")])
+    return path
+
+
+def test_the_group_is_in_the_main_command():
+    assert "study" in runner.invoke(main, ["--help"]).output
+    shown = invoke("--help").output
+    for name in ("run", "table", "figure", "ablation", "claim", "claims", "summary", "datasets", "classifiers"):
+        assert name in shown
+
+
+def test_classifiers_say_what_they_need():
+    shown = invoke("classifiers").output
+    assert "RIPPER" in shown
+    assert "HyRS" in shown
+
+
+def test_run_writes_results_and_tables_read_them(tmp_path):
+    path = tmp_path / "results.csv"
+    result = invoke(
+        "run", "--datasets", "iris", "--classifiers", "DT,RidgeClassifierCV", "--jobs", 1, "--results", path
+    )
+    assert result.exit_code == 0, result.output
+    assert len(read(path)) == 12
+    table = invoke("table", "all", "--results", path, "--output", tmp_path / "tables")
+    assert "RidgeClassifierCV" in table.output
+    assert (tmp_path / "tables" / "all.csv").exists()
+
+
+def test_summary_names_means_and_errors(results):
+    shown = invoke("summary", "--results", results).output
+    assert "0.8000" in shown
+    assert "5 × SVM, yeast: bad" in shown or "6 × SVM, yeast: bad" in shown
+
+
+def test_merge_joins_files(results, tmp_path):
+    other = tmp_path / "other.csv"
+    write(other, rows("yeast", "SVM", 0.5))
+    joined = tmp_path / "joined.csv"
+    assert invoke("merge", joined, results, other).exit_code == 0
+    assert not any(row["error"] for row in read(joined))
+
+
+def test_claims_say_what_is_undecided(results):
+    shown = invoke("claims", "--results", results)
+    assert "black-boxes: " in shown.output
+    assert "both-steps: not decided" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table", "nothing"), "no table 'nothing'"),
+        (("figure", "nothing"), "no figure 'nothing'"),
+        (("claim", "nothing"), "no claim 'nothing'"),
+        (("figure", "maps"), "cogmap study sweep maps"),
+        (("claim", "five-iterations"), "cogmap study sweep maps"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(results, arguments, message):
+    result = invoke(*arguments, "--results", results)
+    assert result.exit_code != 0
+    assert message in result.output
+
+
+def test_without_results_the_run_is_named(tmp_path):
+    result = invoke("table", "--results", tmp_path / "absent.csv")
+    assert result.exit_code == 1
+    assert "cogmap study run" in result.output
