@@ -193,6 +193,8 @@ def test_markup_in_the_data_stays_text(opened, pages):
 def test_it_prints_without_controls_and_with_tables_open(opened, tmp_path):
     page = opened("iris")
     page.emulate_media(media="print")
+    page.set_viewport_size({"width": 672, "height": 900})  # an A4 page within its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 672
     assert page.locator("nav").is_hidden()
     assert page.locator(".slider").first.is_hidden()
     page.pdf(path=tmp_path / "report.pdf", format="A4")

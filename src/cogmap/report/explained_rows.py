@@ -107,7 +107,7 @@ def _row(subject: Subject, explanation: Any, i: int, position: int, role: str) -
 
 
 def _compared(explanation: Any) -> str:
-    return "the mean of other rows" if explanation.baseline_values is None else "a typical row"
+    return "other rows" if explanation.baseline_values is None else "a typical row"
 
 
 def written(value: Any) -> str:

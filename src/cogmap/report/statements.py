@@ -39,7 +39,8 @@ def _changes(subject: Subject) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         without, stated = (_fitted(subject, knowledge) for knowledge in (None, subject.network.knowledge_))
         found = without.compare(stated, subject.inputs, subject.labels)
-    moved = sorted(found.relevance.items(), key=lambda item: -abs(item[1].after - item[1].before))
+    changed = (item for item in found.relevance.items() if item[1].before != item[1].after)
+    moved = sorted(changed, key=lambda item: -abs(item[1].after - item[1].before))
     return {
         "n_rows": found.n_rows,
         "scores": [{"name": name, **getattr(found, name)._asdict()} for name in METRICS],
