@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from sklearn import metrics
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cogmap import LTCNClassifier, TabularClassifier, load
-from cogmap.report import report_facts
+from cogmap.report import report_facts, to_html
 
 
 @pytest.fixture(scope="module")
@@ -208,6 +209,8 @@ def test_unknown_columns_are_left_out_and_lacking_ones_named(stack, iris, of_sta
         report_facts(stack, iris.assign(target="rose"), "target")
     with pytest.raises(ValueError, match="150 rows and the target has 3"):
         report_facts(stack, iris.drop(columns="target"), ["setosa"] * 3)
+    with pytest.raises(TypeError, match="not a LogisticRegression"):
+        report_facts(LogisticRegression(), iris, "target")
     with pytest.raises(ValueError, match="n_folds=1 must be 2"):
         report_facts(stack, iris, "target", n_folds=1)
 
@@ -222,7 +225,10 @@ def test_classes_may_be_rare_or_absent(iris):
     single = report_facts(model, iris.iloc[:51], "target")["quality"]
     assert single["cross_validated"] is None
     assert single["reason"] == "Class 'versicolor' has one row, and a fold more than that."
-    assert report_facts(model, iris.iloc[:50], "target")["quality"]["reason"] == "All rows are of one class."
+    only = report_facts(model, iris.iloc[:50], "target")
+    assert only["quality"]["reason"] == "All rows are of one class."
+    for facts in (three, only):
+        assert "</html>" in to_html(facts)
 
 
 def test_columns_stay_what_they_are_in_every_fold():

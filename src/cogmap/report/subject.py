@@ -18,6 +18,7 @@ from ..core.activation import Array
 from ..estimator import NetworkClassifier
 from ..evaluation import class_codes
 from ..frames import as_frame, checked_labels, listed
+from ..tabular import TabularClassifier
 from ..validation import checked_rows
 
 if TYPE_CHECKING:
@@ -97,6 +98,10 @@ class Subject:
 
 def subject(model: Any, frame: Any, target: str | ArrayLike) -> Subject:
     """Match a table with a fitted model; `target` is the name of the column of classes, or the classes."""
+    if not isinstance(model, NetworkClassifier | TabularClassifier):
+        raise TypeError(
+            f"A report is about an LTCNClassifier, LTCNClassifierCV or TabularClassifier, not a {type(model).__name__}."
+        )
     check_is_fitted(model)
     table, named = as_frame(frame)
     name: str | None = getattr(target, "name", None)
