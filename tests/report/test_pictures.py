@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogmap.report.pictures import calibration_chart, cumulated, formation_chart, nice_ticks, settling_chart, waterfall
+from cogmap.report.pictures import (
+    calibration_chart,
+    cumulated,
+    formation_chart,
+    mistakes,
+    nice_ticks,
+    settling_chart,
+    waterfall,
+)
 from cogmap.report.ring import LEVEL, STEPS, ring
 from cogmap.report.words import percent
 
@@ -95,6 +103,12 @@ def test_perfect_calibration_lies_on_the_diagonal():
     assert (middle["x"], middle["y"]) == pytest.approx(((x0 + x1) / 2, (y0 + y1) / 2), abs=0.1)
     assert (last["x"], last["y"]) == (x1, y1)
     assert last["radius"] > middle["radius"]
+
+
+def test_mistakes_are_those_beside_the_diagonal():
+    found = mistakes([[5, 1, 0], [3, 0, 1], [0, 0, 9]])
+    assert [(one["true"], one["predicted"], one["count"]) for one in found] == [(1, 0, 3), (1, 2, 1), (0, 1, 1)]
+    assert found[0]["share"] == 0.75
 
 
 def made_map(count, rng):

@@ -18,7 +18,16 @@ from numpy.typing import ArrayLike
 from ..plots.drawing import signed
 from ..validation import module
 from .facts import report_facts
-from .pictures import calibration_chart, cumulated, formation_chart, settling_chart, shades, waterfall
+from .pictures import (
+    calibration_chart,
+    cumulated,
+    formation_chart,
+    largest,
+    mistakes,
+    settling_chart,
+    shades,
+    waterfall,
+)
 from .ring import ring
 from .words import KINDS, percent, summary
 
@@ -126,6 +135,8 @@ def _environment() -> Any:
         "calibration_chart": calibration_chart,
         "cumulated": cumulated,
         "formation_chart": formation_chart,
+        "largest": largest,
+        "mistakes": mistakes,
         "settling_chart": settling_chart,
         "shades": shades,
         "waterfall": waterfall,

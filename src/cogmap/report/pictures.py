@@ -35,14 +35,20 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 def formation_chart(formed: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the margins of the classes with most rows, summed up over the steps of the reasoning."""
-    drawn = sorted(formed, key=lambda one: -one["n_rows"])[:MOST_LINES]
+    drawn = largest(formed, MOST_LINES)
     with_cases = any(one["cases"] for one in formed)
-    lines = [cumulated(one, with_cases) for one in formed if one in drawn]
+    lines = [cumulated(one, with_cases) for one in drawn]
     labels = ["start", *(str(t) for t in range(len(formed[0]["steps"])))] + ["cases"] * with_cases
     values = [value for line in lines for value in line] + [0.0]
     ticks = nice_ticks(min(values), max(values))
-    names = [one["name"] for one in formed if one in drawn]
+    names = [one["name"] for one in drawn]
     return _lines(list(zip(names, lines, strict=True)), labels, ticks, [f"{tick:g}" for tick in ticks])
+
+
+def largest(classes: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """Return the `count` classes with most rows, in their own order."""
+    order = sorted(range(len(classes)), key=lambda k: (-classes[k]["n_rows"], k))
+    return [classes[k] for k in sorted(order[:count])]
 
 
 def cumulated(one: dict[str, Any], with_cases: bool) -> list[float]:
@@ -157,3 +163,14 @@ def shades(confusion: list[list[int]]) -> list[list[dict[str, Any]]]:
         [{"count": count, "share": count / (sum(line) or 1), "right": i == j} for j, count in enumerate(line)]
         for i, line in enumerate(confusion)
     ]
+
+
+def mistakes(confusion: list[list[int]]) -> list[dict[str, Any]]:
+    """Return the cells beside the diagonal that hold rows, the most frequent first, with their share of the class."""
+    cells = (
+        {"true": i, "predicted": j, "count": count, "share": count / sum(line)}
+        for i, line in enumerate(confusion)
+        for j, count in enumerate(line)
+        if i != j and count
+    )
+    return sorted(cells, key=lambda cell: (-cell["count"], -cell["share"]))

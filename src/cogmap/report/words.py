@@ -66,9 +66,10 @@ def _reasoning(facts: dict[str, Any]) -> str:
     total = (first + later + cases) or 1.0
     if not later and not cases:
         return "The features alone decide; no iteration of the reasoning was found to help."
-    parts = [f"{percent(first / total)} from the features themselves", f"{percent(later / total)} from the iterations"]
+    parts = [f"{percent(first / total)} comes from the features themselves"]
+    parts += [f"{percent(later / total)} from the iterations"]
     parts += [f"{percent(cases / total)} from remembered rows"] * bool(cases)
-    return f"Of what makes up the decision, {', '.join(parts[:-1])} and {parts[-1]} comes in the mean over the classes."
+    return f"Of what makes up the decision, {', '.join(parts[:-1])} and {parts[-1]}."
 
 
 def _serious(facts: dict[str, Any]) -> list[str]:
