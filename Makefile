@@ -19,9 +19,10 @@ lint: .venv/lint
 study: .venv/study/installed
 	.venv/study/bin/cogmap study table --quick
 
+# The tests that need its packages; `make test` runs the others.
 study-test: .venv/study/installed
 	.venv/study/bin/python -m pip install --quiet --group test
-	.venv/study/bin/python -m pytest tests/study tests/test_datasets.py $(PYTEST_ARGS)
+	.venv/study/bin/python -m pytest tests/study/test_peers.py tests/study/test_ripper.py $(PYTEST_ARGS)
 
 clean:
 	rm -rf .venv demo dist

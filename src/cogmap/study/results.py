@@ -75,6 +75,11 @@ def frame(path: Path) -> Any:
     return table
 
 
+def _text(value: Any) -> str:
+    """Write a number with six digits, which no table needs more of; anything else as it is."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def _order(row: Row) -> tuple[Any, ...]:
     """Order datasets and classifiers as the paper and the registry do, unknown ones after them by name."""
     datasets, classifiers = list(NAMES), list(REGISTRY)
@@ -113,11 +118,11 @@ class Results:
 
     def add(self, row: Row) -> None:
         """Append a row; it is on the disk when this returns."""
-        row = {name: row.get(name, "") for name in COLUMNS}
+        row = {name: _text(row.get(name, "")) for name in COLUMNS}
         line = io.StringIO()
         csv.DictWriter(line, COLUMNS, lineterminator="\n").writerow(row)
         self._append(line.getvalue())
-        self.rows.append({name: str(value) for name, value in row.items()})
+        self.rows.append(row)
 
     def drop_errors(self, keys: set[Key]) -> None:
         """Forget the errors among these keys, so that they are tried again."""
