@@ -22,7 +22,14 @@ jobs_option = click.option("--jobs", type=click.IntRange(1), default=lambda: os.
 
 @click.group()
 def study() -> None:
-    """Run the experiments of the paper, resume them, and tabulate what they show."""
+    r"""Run the experiments of the paper, resume them, and tabulate what they show.
+
+    \b
+    Examples:
+      cogmap study table --quick
+      cogmap study run --classifiers SVM,LTCN --datasets vehicle,yeast
+      cogmap study table all ranks
+    """
     logging.basicConfig(format="%(message)s", level=logging.WARNING, force=True)
 
 
