@@ -26,3 +26,12 @@ def test_the_example_of_an_edit_prints_what_the_page_shows(tmp_path, monkeypatch
     names: dict[str, object] = {"Knowledge": Knowledge}
     exec(stated, names)
     assert names["knowledge"] == Knowledge.load("rules.toml")
+
+
+def test_the_example_of_an_explanation_prints_what_the_page_shows():
+    page = (DOCS / "explanations.md").read_text(encoding="utf-8")
+    example = next(code for code in re.findall(BLOCK.format("python"), page, re.DOTALL) if "to_text" in code)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(example, {})
+    assert printed.getvalue().split() == re.search(BLOCK.format("text"), page, re.DOTALL)[1].split()

@@ -49,6 +49,15 @@ def test_a_suppressor_serves_the_model_and_does_not_carry_the_decision():
     assert data[1] < 0.1 * data[0]
 
 
+def test_a_symbol_in_few_rows_moves_few_decisions():
+    """On the way from a row without it to one with it the score may leave its range and come back."""
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=(1500, 6)), np.arange(1500) < 4]
+    y = rng.random(1500) < 1 / (1 + np.exp(-X[:, 0] - X[:, 1] * X[:, 2]))
+    relevance = LTCNClassifier().fit(X, y).relevance(X)
+    assert relevance[6] < 0.1 * relevance.max()
+
+
 @pytest.mark.parametrize("estimator", [LTCNClassifier(max_iter=1), LTCNClassifier(terms=3), LTCNClassifierCV()])
 @pytest.mark.parametrize("kind", ["model", "data", "paper"])
 @pytest.mark.filterwarnings("ignore::cogmap.UnreliableRelevanceWarning")

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core.activation import Array
 from .core.attribution import Accuracy, Attributed, attribute_members
-from .core.decorrelation import decorrelated
+from .core.decorrelation import decorrelated, within_range
 from .core.readout import UNTRUSTWORTHY_CONDITION, StateReadout
 from .core.relevance import (
     CANCELS,
@@ -221,7 +221,7 @@ def _contributions(estimator: NetworkClassifier, rows: Array, others: Array, dir
         total += feature_sums(part.values, model.concepts.feature, n_features)
     differences = _scaled(estimator, rows) - _scaled(estimator, others)
     for k in range(total.shape[2]):
-        total[:, :, k] = decorrelated(total[:, :, k], differences)
+        total[:, :, k] = decorrelated(within_range(total[:, :, k], differences), differences)
     return total
 
 

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import sqrtm
 
-from cogmap.core.decorrelation import decorrelated
+from cogmap.core.decorrelation import decorrelated, within_range
 
 
 def test_a_linear_score_gets_car_scores_times_decorrelated_features(rng):
@@ -61,3 +61,28 @@ def test_copies_share_alike(rng):
 
 def test_no_features():
     assert decorrelated(np.empty((5, 0)), np.empty((5, 0))).shape == (5, 0)
+
+
+def test_a_row_whose_contributions_leave_the_range_and_cancel_is_scaled_to_it(rng):
+    differences = rng.normal(size=(200, 3))
+    contributions = differences * [3.0, 2.0, 1.0]
+    wild = contributions.copy()
+    wild[7] = [900.0, -500.0, -398.0]
+    found = within_range(wild, differences)
+    most = np.abs(wild.sum(axis=1)).max()
+    np.testing.assert_allclose(found[7], np.array([900.0, -500.0, -398.0]) * most / 900.0)
+    kept = np.abs(wild).max(axis=1) <= most
+    assert kept.sum() >= 195
+    np.testing.assert_array_equal(found[kept], wild[kept])
+
+
+def test_collinear_features_may_cancel_anywhere(rng):
+    shared = rng.normal(size=200)
+    differences = np.c_[shared, shared + 1e-3 * rng.normal(size=200), rng.normal(size=200)]
+    contributions = differences * [1000.0, -1000.0, 1.0]
+    np.testing.assert_array_equal(within_range(contributions, differences), contributions)
+
+
+def test_nothing_contributed_stays_nothing():
+    nothing = np.zeros((5, 2))
+    np.testing.assert_array_equal(within_range(nothing, nothing), nothing)

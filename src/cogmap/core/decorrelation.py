@@ -28,15 +28,39 @@ def decorrelated(contributions: Array, differences: Array) -> Array:
     `differences` are those of the features from which the contributions come, of the same shape.
     """
     standard, size = _standardised(contributions)
-    features, _ = _standardised(differences)
     correlation = standard.T @ standard / len(standard)
-    linked = np.maximum(np.abs(correlation), np.abs(features.T @ features) / len(features)) >= LINKED
+    linked = np.maximum(np.abs(correlation), _correlation(differences)) >= LINKED
     _, label = connected_components(linked, directed=False)
     found = contributions.copy()
     for block in np.flatnonzero(np.bincount(label) > 1):
         own = label == block
         found[:, own] = _decorrelated(standard[:, own], correlation[np.ix_(own, own)], size[own])
     return found
+
+
+def within_range(contributions: Array, differences: Array) -> Array:
+    """Scale rows down in which one feature moves the score farther than all features together do in any row.
+
+    Between two rows the path of integration crosses places where no data are, such as half of a symbol that is there
+    or not. Where such a feature is rare, the score may leave its range on the way and come back: contributions of a
+    hundred times the score that cancel, and a few such rows would decide all means. Features that are correlated count
+    as one, because theirs may cancel anywhere. Shape and arguments as in `decorrelated`.
+    """
+    _, label = connected_components(_correlation(differences) >= LINKED, directed=False)
+    blocks = label[:, None] == np.arange(label.max(initial=0) + 1)
+    farthest = np.abs(contributions @ blocks.astype(np.float64)).max(axis=1, initial=0.0)
+    most = np.abs(contributions.sum(axis=1)).max(initial=0.0)
+    scaled: Array = (
+        contributions * np.divide(most, farthest, out=np.ones_like(farthest), where=farthest > most)[:, None]
+    )
+    return scaled
+
+
+def _correlation(differences: Array) -> Array:
+    """Return absolute correlations of the features about 0, shape (F, F); a constant one has none."""
+    features, _ = _standardised(differences)
+    correlation: Array = np.abs(features.T @ features) / len(features)
+    return correlation
 
 
 def _standardised(values: Array) -> tuple[Array, Array]:
