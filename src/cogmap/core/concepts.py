@@ -107,7 +107,11 @@ def fit_concepts(
 
 def _peaks(scaled: Array, sample_weight: Array, n_terms: int) -> Array:
     """Return the different values among the quantiles 0, 1 / (n − 1), …, 1 of a scaled feature."""
-    values, ranks = rank_knots(scaled, sample_weight)
+    return term_peaks(*rank_knots(scaled, sample_weight), n_terms)
+
+
+def term_peaks(values: Array, ranks: Array, n_terms: int) -> Array:
+    """Return the same, given the rank knots of the scaled feature."""
     nearest = values[np.searchsorted(ranks, np.linspace(0, 1, n_terms) - 1e-9)]
     peaks = nearest[np.r_[True, np.diff(nearest) > 0]]
     return peaks if len(peaks) > 2 else np.empty(0)
