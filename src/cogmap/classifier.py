@@ -8,14 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .core.activation import ACTIVATIONS, Array
-from .core.concepts import Concepts
+from .core.concepts import Concepts, fit_concepts
 from .core.constants import INNER_NORM
 from .core.constraints import Bounds, exceeds_cap
 from .core.decision import METRICS
 from .core.learning import Learned
-from .core.model import Model, Rows, Settings, fit_model
+from .core.model import Model, Settings, Solved, fit_model
+from .core.passes import Range, fit_blocks, passable
 from .core.readout import UNTRUSTWORTHY_CONDITION
 from .core.reasoning import RULES, Rule
+from .core.sources import from_rows
+from .core.statistics import Codes, Source
+from .core.training import MOST_ROWS, Rows
 from .estimator import NetworkClassifier
 from .knowledge import Knowledge
 from .knowledge.edges import check_terms, checked_knowledge, edge_bounds
@@ -210,15 +214,40 @@ class LTCNClassifier(NetworkClassifier):
             This estimator.
         """
         self._check_parameters()
-        rows = self._training_rows(X, y, sample_weight)
-        model, learned = fit_model(rows, self._settings(rows))
+        given = self._given_rows(X, y, sample_weight)
+        if len(given[0]) > MOST_ROWS and passable(self._settings(), *given[0].shape):
+            return self._fit_in_blocks(*given)
+        rows = self._merged(*given)
+        self._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
+        model, learned = fit_model(rows, self._settings())
         check_terms(self.knowledge_, self._feature_names(), [model.concepts])
         outside, fitted = model.one_hot_scale(learned.outside), model.one_hot_scale(learned.fitted)
         self._decision = self._decide(outside, fitted, rows, model.scale)
         self._keep(model, learned)
         return self
 
-    def _keep(self, model: Model, learned: Learned) -> None:
+    def _fit_in_blocks(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
+        """Fit to many rows in memory, block by block; only the knots need whole columns."""
+        rows = Rows(X, codes, frequency * share[codes], np.minimum(1.0, frequency) * share[codes], len(share))
+        known = Range(X.min(axis=0), X.max(axis=0), self.class_count_ * share)
+        self._check_range(known.low, known.high)
+        activation = ACTIVATIONS[self.activation]
+        bounds = (activation.low, activation.high)
+        concepts = fit_concepts(X, rows.weight, self.scaling, self.terms, bounds)
+        return self._fit_source(from_rows(rows), known, concepts)
+
+    def _fit_source(self, source: Source[Rows], known: Range, concepts: Concepts | None) -> Self:
+        """Fit to blocks of rows, wherever they are."""
+        self._check_range(known.low, known.high)
+        self._warn_of_constants(known.varies)
+        metric = None if self.decision == "argmax" else self.decision_metric
+        found = fit_blocks(source, known, self._settings(), metric, concepts)
+        check_terms(self.knowledge_, self._feature_names(), [found.model.concepts])
+        self._decision, self._summary = found.decision, found.summary
+        self._keep(found.model, found.solved)
+        return self
+
+    def _keep(self, model: Model, learned: Learned | Solved) -> None:
         """Set the fitted attributes."""
         self._members, self._constant = [(model, 1.0)], np.zeros(len(self.classes_))
         self._networks, self._network_names, self._longest = [model], [""], self.max_iter
@@ -234,10 +263,8 @@ class LTCNClassifier(NetworkClassifier):
                 stacklevel=3,
             )
 
-    def _settings(self, rows: Rows) -> Settings:
-        """Return what the core needs to know of the parameters, checked against the rows."""
-        if self.scaling is None:
-            self._check_range(rows.X)
+    def _settings(self) -> Settings:
+        """Return what the core needs to know of the parameters."""
         return Settings(
             phi=self.phi,
             max_iter=self.max_iter,
@@ -285,9 +312,11 @@ class LTCNClassifier(NetworkClassifier):
         if not (isinstance(self.tol, (float, Real)) and self.tol >= 0):
             raise ValueError(f"tol={self.tol!r} must be a number, 0 or larger.")
 
-    def _check_range(self, X: Array) -> None:
+    def _check_range(self, low: Array, high: Array) -> None:
+        """Raise an error where data that is not to be scaled goes beyond the activation's range."""
+        if self.scaling is not None:
+            return
         activation = ACTIVATIONS[self.activation]
-        low, high = X.min(axis=0), X.max(axis=0)
         outside = np.flatnonzero((low < activation.low) | (high > activation.high))
         if len(outside):
             j = outside[0]

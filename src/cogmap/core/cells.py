@@ -5,8 +5,8 @@ it, and their weight. A cell that is narrower than a tie is a single group whate
 because a wanted quantile falls into them, are split into `NEXT` and counted again. The knots that come out are those of
 `scaling.rank_knots`, to the last bit where weights are whole numbers.
 
-Easy to get wrong: a group of tied values can straddle cells. Neighbouring cells whose nearest values tie are linked, and
-a link can lead to another one, so all cells that are linked to a wanted one are split with it.
+Easy to get wrong: a group of tied values can straddle cells. Neighbouring cells whose nearest values tie are linked,
+and a link can lead to another one, so all cells that are linked to a wanted one are split with it.
 """
 
 from collections.abc import Callable

@@ -43,7 +43,7 @@ class Concepts:
 
     def __call__(self, rows: Array) -> Array:
         """Return A⁰, shape (n, M)."""
-        scaled = self.scaling(rows[:, self.varies])
+        scaled = self.scaling(rows if self.varies.all() else rows[:, self.varies])
         if not any(len(peaks) for peaks in self.peaks):
             return scaled
         return np.hstack([memberships(z, peaks) for z, peaks in zip(scaled.T, self.peaks, strict=True)])
@@ -98,7 +98,7 @@ def fit_concepts(
 ) -> Concepts:
     """Learn scaling and terms from weighted rows; `bounds` are the range of data that needs no scaling."""
     varies = varying(rows)
-    kept = rows[:, varies]
+    kept = rows if varies.all() else rows[:, varies]
     found = identity(kept.shape[1], *bounds) if scaling is None else fit_scaling(scaling, kept, sample_weight)
     if terms is None:
         return Concepts(varies, found, (np.empty(0),) * kept.shape[1])

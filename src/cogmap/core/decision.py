@@ -22,6 +22,9 @@ from .constants import LEAST_EIGENVALUE, LEAST_SPREAD, PRIOR_EXPONENTS
 METRICS = ("kappa", "accuracy", "balanced_accuracy", "log_loss")
 Codes = NDArray[np.intp]
 
+SHARPNESS = (-3.0, 12.0)
+"""Bounds of the logarithm of the probabilities' sharpness, in units of the largest difference of scores."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -154,5 +157,5 @@ def _sharpness(scores: Array, codes: Codes, sample_weight: Array) -> tuple[float
     def loss(log_factor: float) -> float:
         return log_loss(np.exp(log_factor) / scale * centred, codes, sample_weight)
 
-    best = minimize_scalar(loss, bounds=(-3.0, 12.0), method="bounded", options={"xatol": 1e-6})
+    best = minimize_scalar(loss, bounds=SHARPNESS, method="bounded", options={"xatol": 1e-6})
     return float(np.exp(best.x) / scale), float(best.fun)

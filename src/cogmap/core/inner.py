@@ -67,8 +67,8 @@ class Regressors:
         return cls(Xc, target, x_mean, t_mean, float(sample_weight.sum()), rounding, precision)
 
     @classmethod
-    def from_factor(cls, factor: Factor, n_concepts: int, size: float) -> Self:
-        """Take the factor of (1 | X | f⁻¹(X)); `size` is Σ w ‖x‖² over the concepts alone."""
+    def from_factor(cls, factor: Factor, n_concepts: int) -> Self:
+        """Take the factor of (1 | X | f⁻¹(X))."""
         precision = float(max(factor.n_rows, n_concepts) * np.finfo(np.float64).eps)
         return cls(
             factor.centred[:, :n_concepts],
@@ -76,7 +76,7 @@ class Regressors:
             factor.mean[:n_concepts],
             factor.mean[n_concepts:],
             factor.total,
-            precision * float(np.sqrt(size)),
+            precision * float(np.sqrt(factor.size)),
             precision,
         )
 

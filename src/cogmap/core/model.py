@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .activation import ACTIVATIONS, Array
 from .blocks import in_blocks
@@ -17,6 +16,7 @@ from .learning import Learned, learn, learn_with_cases
 from .readout import Readout, inverse_one_hot
 from .reasoning import Network, trajectory
 from .sampling import content_keys
+from .training import Rows
 
 
 @dataclass(frozen=True)
@@ -38,29 +38,6 @@ class Settings:
     cases: bool
     tol: float
     bounds: Callable[[Concepts], Bounds] | None = None
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Training rows of positive weight, their class codes, weights, and the weight of one copy of each."""
-
-    X: Array
-    codes: NDArray[np.intp]
-    weight: Array
-    unit: Array
-    n_classes: int
-
-
-def merge_copies(X: Array, codes: NDArray[np.intp], frequency: Array) -> tuple[Array, NDArray[np.intp], Array]:
-    """Return each different (row, class) once, with the sum of its frequencies, in an order of their own.
-
-    A row of weight 2 and a repeated row are then the same to the last bit, and so are all orders of the rows.
-    """
-    # Adding 0 turns −0 into 0, which compare equal but differ in their bytes.
-    table = np.ascontiguousarray(np.column_stack([codes, X]) + 0.0)
-    packed = table.view(np.dtype((np.void, table.shape[1] * table.itemsize))).ravel()
-    _, first, copy_of = np.unique(packed, return_index=True, return_inverse=True)
-    return X[first], codes[first], np.bincount(copy_of.ravel(), frequency, len(first)).astype(np.float64)
 
 
 SUMMARY_ROWS = 256
@@ -108,6 +85,19 @@ class Model:
         zero, one = self.scale
         scaled: Array = (raw - zero) / (one - zero)
         return scaled
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What is known about a readout; the attributes are those of `Learned`, but for the scores of the rows."""
+
+    readout: Readout
+    rank: int
+    condition: float
+    degrees_of_freedom: float
+    alpha: float | None = None
+    shrinkage: Array | None = None
+    active: Array | None = None
 
 
 def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:

@@ -1,7 +1,7 @@
 """Sums over blocks of rows: all that training needs to know of rows that it does not hold.
 
 Each statistic is a monoid: `from_block` computes it for one block, `merge` joins those of two neighbouring runs of
-blocks, and its properties finalise it. Rows in memory, on disk and on the workers of a cluster differ only in who calls.
+blocks, and its properties finalise it. Rows in memory, on disk and on a cluster differ only in who calls.
 
 Easy to get wrong: floating-point sums depend on their order. Blocks are therefore joined along one binary tree over
 their indices. A `Run` holds what a part of the blocks contributes to it, as few nodes as the logarithm of their number,
@@ -56,7 +56,7 @@ class Run(Generic[S]):
 
     @classmethod
     def from_parts(cls, parts: Iterable[S], start: int = 0) -> Self:
-        """Join the statistics of blocks start, start + 1, …"""
+        """Join the statistics of consecutive blocks, the first of which has the index `start`."""
         nodes: list[tuple[int, int, S]] = []
         for index, part in enumerate(parts, start):
             _push(nodes, (0, index, part))
