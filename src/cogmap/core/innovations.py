@@ -140,15 +140,16 @@ def features(basis: Basis, network: Network, initial: Array, reference: Array) -
 
     Each block of rows goes through all iterations while it is in the cache.
     """
-    F = np.empty((len(initial), basis.ends[-1]), order="F")
+    ends = basis.ends
+    F = np.empty((len(initial), ends[-1]), order="F")
     F[:, 0] = 1.0
     changes = np.zeros(len(basis.columns))
-    starts = [1, *basis.ends[:-1]]
+    starts = [1, *ends[:-1]]
     for begin in range(0, len(F), ROWS):
         rows = slice(begin, begin + ROWS)
         found = block_increments(network, initial[rows], reference)
         for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
-            F[rows, starts[t] : basis.ends[t]] = linearised[:, basis.columns[t]] * basis.scales[t]
+            F[rows, starts[t] : ends[t]] = linearised[:, basis.columns[t]] * basis.scales[t]
             changes[t] = max(changes[t], np.abs(whole).max())
     return F, changes
 

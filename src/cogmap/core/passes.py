@@ -4,8 +4,9 @@ After the census (classes, ranges; the caller's, because labels are the user's):
 
 1. rank knots: one pass for cells, up to five to refine those that matter (`cells`); none for min-max. As many again
    for linguistic terms;
-2. moments of the concepts, and of f⁻¹ of them for a regression → inner weights, reference row;
-3. the sample of rows on which the map to innovations is built, and the rows that a model keeps as its summary;
+2. moments of the concepts, and of f⁻¹ of them for a regression → inner weights, reference row; the rows that a model
+   keeps as its summary;
+3. the sample of rows on which the map to innovations is built;
 4. Gram matrix and class sums of the mapped features → innovations and outer weights;
 5. leave-one-out gains of every iteration → shrink factors; share of the rows that the gate lets reason;
 6. – 9. the decision (`decision_passes`).
@@ -20,7 +21,7 @@ nothing but data in it, because a cluster sends it to other machines. Hence the 
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ from .sampling import Outlyingness, Sample, Samples, content_keys, spanning_samp
 from .scaling import Scaling, identity, knot_heights
 from .shrinkage import Path, ShrunkReadout, factors_from, gains_gram, shrunk_readout, trace
 from .statistics import Factor, Gains, Gram, Source
-from .training import Rows
+from .training import Rows, Started
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,17 @@ def fit_blocks(
     `metric` None is the decision by the largest score. `concepts` may be given where they are known already.
     """
     concepts = fit_concepts(source, known, settings) if concepts is None else concepts
-    prepared = prepare(source, known, settings, concepts)
+    initial = source.map(partial(_initial, concepts), len(concepts.feature) + 4)
+    prepared = prepare(source, initial, known, settings, concepts)
     if settings.alpha == "loo":
-        basis, sums = _innovations(source, known, settings, prepared)
-        return _shrunken(source, known, metric, prepared, basis, sums)
-    return _ridge(source, known, settings, metric, prepared)
+        basis, sums = _innovations(initial, known, settings, prepared)
+        return _shrunken(initial, known, metric, prepared, basis, sums)
+    return _ridge(initial, known, settings, metric, prepared)
+
+
+def _initial(concepts: Concepts, block: Rows) -> Started:
+    keys = content_keys(block.X[:, concepts.varies])
+    return Started(concepts(block.X), keys, block.codes, block.weight, block.unit, block.n_classes)
 
 
 def passable(settings: Settings, n_rows: int, n_features: int) -> bool:
@@ -109,9 +116,9 @@ def passable(settings: Settings, n_rows: int, n_features: int) -> bool:
     return settings.alpha != "loo" or n_rows >= FEW_ROWS * n_concepts
 
 
-def _ridge(source: Source[Rows], known: Range, settings: Settings, metric: str | None, prepared: Prepared) -> Fitted:
+def _ridge(source: Source[Started], known: Range, settings: Settings, metric: str | None, prepared: Prepared) -> Fitted:
     concepts, network, reference, sample, weight, summary = prepared
-    frame = Frame.from_sample(concepts, network, reference, sample, weight, settings.max_iter)
+    frame = Frame.from_sample(network, reference, sample, weight, settings.max_iter)
     solved, smoother, scores = fit_ridge(source, frame, known.mass, float(settings.alpha), settings.tol)
     zero, one = network.activation.inverse(np.array([0.0, 1.0])).tolist()
     decision = decide(scores, smoother.between, known.mass, metric, (zero, one))
@@ -148,11 +155,14 @@ def _initial_columns(concepts: Concepts, block: Rows) -> tuple[Array, Array]:
     return concepts(block.X), block.weight
 
 
-def prepare(source: Source[Rows], known: Range, settings: Settings, concepts: Concepts) -> Prepared:
+def prepare(
+    source: Source[Rows], initial: Source[Started], known: Range, settings: Settings, concepts: Concepts
+) -> Prepared:
     """Learn the inner weights, and choose the rows that stand for all."""
     activation = ACTIVATIONS[settings.activation]
     regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
-    factor = source.reduce(partial(_moments, concepts, activation.name if regresses else None))
+    moments = source.reduce(partial(_moments, concepts, activation.name if regresses else None))
+    factor, kept = moments.factor, moments.summary
     n_concepts = len(concepts.feature)
     centred = factor.centred[:, :n_concepts]
     regressors = Regressors.from_factor(factor, n_concepts) if regresses else None
@@ -161,34 +171,42 @@ def prepare(source: Source[Rows], known: Range, settings: Settings, concepts: Co
     reference = factor.mean[:n_concepts]
     outlyingness = Outlyingness.from_scatter(reference, centred.T @ centred)
     sizes = sample_sizes(n_concepts, known.total)[1]
-    samples = source.reduce(partial(_samples, concepts, outlyingness, sizes))
-    rows, weight = union(Samples(samples.parts[:2]))
-    kept = samples.parts[2]
+    rows, weight = union(initial.reduce(partial(_samples, outlyingness, sizes)))
     summary = Summary(kept.rows, kept.weight, known.mass / known.total)
     return Prepared(concepts, network, reference, rows, weight, summary)
 
 
-def _moments(concepts: Concepts, activation: str | None, block: Rows) -> Factor:
+@dataclass(frozen=True)
+class Moments:
+    """The factor of the concepts, and the rows that a model keeps."""
+
+    factor: Factor
+    summary: Sample
+
+    def merge(self, other: Self) -> Self:
+        """Join two."""
+        return type(self)(self.factor.merge(other.factor), self.summary.merge(other.summary))
+
+
+def _moments(concepts: Concepts, activation: str | None, block: Rows) -> Moments:
     initial = concepts(block.X)
     targets = [] if activation is None else [ACTIVATIONS[activation].inverse(initial)]
-    return Factor.from_block(initial, block.weight, *targets)
-
-
-def _samples(concepts: Concepts, outlyingness: Outlyingness, sizes: tuple[int, int], block: Rows) -> Samples:
-    initial, weight = concepts(block.X), block.weight
-    spanning = spanning_samples(outlyingness, initial, content_keys(block.X[:, concepts.varies]), weight, sizes)
     keys = content_keys(np.column_stack([block.codes, block.X]))
-    summary = Sample.from_block(np.zeros(len(keys)), keys, block.X, weight, SUMMARY_ROWS)
-    return Samples((*spanning.parts, summary))
+    summary = Sample.from_block(np.zeros(len(keys)), keys, block.X, block.weight, SUMMARY_ROWS)
+    return Moments(Factor.from_block(initial, block.weight, *targets), summary)
 
 
-def _innovations(source: Source[Rows], known: Range, settings: Settings, prepared: Prepared) -> tuple[Basis, Array]:
+def _samples(outlyingness: Outlyingness, sizes: tuple[int, int], block: Started) -> Samples:
+    return spanning_samples(outlyingness, block.initial, block.keys, block.weight, sizes)
+
+
+def _innovations(source: Source[Started], known: Range, settings: Settings, prepared: Prepared) -> tuple[Basis, Array]:
     """Return the innovations' basis, and their class sums Σ w q, shape (p + 1, N)."""
     max_rank = sample_sizes(len(prepared.reference), known.total)[0]
     basis = sampled_basis(
         prepared.network, prepared.reference, prepared.sample, prepared.sample_weight, max_rank, settings.max_iter
     )
-    found = source.reduce(partial(_gram, prepared.concepts, prepared.network, prepared.reference, basis))
+    found = source.reduce(partial(_gram, prepared.network, prepared.reference, basis))
     basis = basis.until(found.changes, settings.tol)
     end = basis.ends[-1]
     basis = whitened_by(basis, found.gram[:end, :end])
@@ -196,8 +214,8 @@ def _innovations(source: Source[Rows], known: Range, settings: Settings, prepare
     return basis, sums
 
 
-def _gram(concepts: Concepts, network: Network, reference: Array, basis: Basis, block: Rows) -> Gram:
-    F, changes = features(basis, network, concepts(block.X), reference)
+def _gram(network: Network, reference: Array, basis: Basis, block: Started) -> Gram:
+    F, changes = features(basis, network, block.initial, reference)
     root = np.sqrt(block.weight)[:, None]
     F *= root
     mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
@@ -222,7 +240,6 @@ class Traced(NamedTuple):
 class Readable(NamedTuple):
     """What it takes to follow a block through the iterations."""
 
-    concepts: Concepts
     network: Network
     reference: Array
     basis: Basis
@@ -230,9 +247,9 @@ class Readable(NamedTuple):
     mass: Array
 
 
-def _traced(readable: Readable, block: Rows) -> Traced:
+def _traced(readable: Readable, block: Started) -> Traced:
     basis, C = readable.basis, readable.coefficients
-    F, _ = features(basis, readable.network, readable.concepts(block.X), readable.reference)
+    F, _ = features(basis, readable.network, block.initial, readable.reference)
     mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
     Q = dtrmm(1.0, basis.whiten, mapped, side=1, overwrite_b=1)
     target = inverse_one_hot(block.codes, block.n_classes, readable.network.activation)
@@ -256,13 +273,13 @@ def _scored(shrink: Array, scale: tuple[float, float], block: Traced) -> Scored:
 
 
 def _shrunken(
-    source: Source[Rows], known: Range, metric: str | None, prepared: Prepared, basis: Basis, sums: Array
+    source: Source[Started], known: Range, metric: str | None, prepared: Prepared, basis: Basis, sums: Array
 ) -> Fitted:
     """Solve the readout on the innovations, then the decision."""
     zero, one = prepared.network.activation.inverse(np.array([0.0, 1.0])).tolist()
     # The target is an affine map of the one-hot, and so is its product with Q of that with the one-hot.
     C = zero * sums.sum(axis=1, keepdims=True) + (one - zero) * sums
-    readable = Readable(prepared.concepts, prepared.network, prepared.reference, basis, C, known.mass)
+    readable = Readable(prepared.network, prepared.reference, basis, C, known.mass)
     n_classes = len(known.mass)
     paths = source.map(partial(_traced, readable), (len(basis.columns) + 2) * n_classes + 2)
     gains = paths.reduce(_gains)

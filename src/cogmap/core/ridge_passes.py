@@ -16,7 +16,6 @@ import numpy as np
 
 from .activation import Array
 from .blocks import ROWS
-from .concepts import Concepts
 from .decision_passes import Scored
 from .increments import block_increments
 from .model import Solved
@@ -24,28 +23,25 @@ from .readout import inverse_one_hot, leave_one_out
 from .reasoning import Network
 from .ridge import IncrementReadout
 from .statistics import Factor, Source
-from .training import Rows
+from .training import Started
 
 
 @dataclass(frozen=True)
 class Frame:
     """The increments of a network about a reference row, and provisional means and scales of their columns."""
 
-    concepts: Concepts
     network: Network
     reference: Array
     mean: Array
     scale: Array
 
     @classmethod
-    def from_sample(
-        cls, concepts: Concepts, network: Network, reference: Array, sample: Array, weight: Array, n_iter: int
-    ) -> Self:
+    def from_sample(cls, network: Network, reference: Array, sample: Array, weight: Array, n_iter: int) -> Self:
         """Standardise by some rows' initial states; a column that is constant among them keeps its scale."""
         E, _ = stacked_increments(network, sample, reference, n_iter)
         mean = weight @ E / weight.sum()
         spread = np.sqrt(weight @ (E - mean) ** 2 / weight.sum())
-        return cls(concepts, network, reference, mean, 1 / np.where(spread > 0, spread, 1.0))
+        return cls(network, reference, mean, 1 / np.where(spread > 0, spread, 1.0))
 
     @property
     def n_iter(self) -> int:
@@ -55,11 +51,11 @@ class Frame:
     def cut(self, n_iter: int) -> "Frame":
         """Return the frame of fewer iterations."""
         end = (n_iter + 1) * len(self.reference)
-        return Frame(self.concepts, self.network, self.reference, self.mean[:end], self.scale[:end])
+        return Frame(self.network, self.reference, self.mean[:end], self.scale[:end])
 
-    def __call__(self, X: Array) -> tuple[Array, Array]:
-        """Return Z̃ of rows, and the largest change of any activation at each iteration."""
-        E, changes = stacked_increments(self.network, self.concepts(X), self.reference, self.n_iter)
+    def __call__(self, initial: Array) -> tuple[Array, Array]:
+        """Return Z̃ of rows with these initial states, and the largest change of any activation at each iteration."""
+        E, changes = stacked_increments(self.network, initial, self.reference, self.n_iter)
         E -= self.mean
         E *= self.scale
         return E, changes
@@ -88,9 +84,9 @@ class Evidence:
     changes: Array
 
     @classmethod
-    def from_block(cls, frame: Frame, block: Rows) -> Self:
+    def from_block(cls, frame: Frame, block: Started) -> Self:
         """Factorise a block."""
-        Z, changes = frame(block.X)
+        Z, changes = frame(block.initial)
         factor = Factor.from_block(Z, block.weight, np.eye(block.n_classes)[block.codes])
         return cls(factor, Z.min(axis=0), Z.max(axis=0), changes)
 
@@ -155,9 +151,9 @@ def _readout(found: Smoother) -> IncrementReadout:
     return IncrementReadout(frame.reference, coefficients, constant)
 
 
-def smooth(found: Smoother, block: Rows) -> tuple[Array, Array]:
+def smooth(found: Smoother, block: Started) -> tuple[Array, Array]:
     """Return fitted values and exact leave-one-out predictions of rows that are among those solved for."""
-    Z, _ = found.frame(block.X)
+    Z, _ = found.frame(block.initial)
     Z -= found.centre
     Z *= found.scale
     fitted = found.constant + Z @ found.slope
@@ -166,7 +162,7 @@ def smooth(found: Smoother, block: Rows) -> tuple[Array, Array]:
     return fitted, leave_one_out(target, fitted, leverage, block.unit)
 
 
-def scored(found: Smoother, mass: Array, block: Rows) -> Scored:
+def scored(found: Smoother, mass: Array, block: Started) -> Scored:
     """Return the scores that judge the decision, on the scale of the one-hot; `mass` is the classes' weight."""
     fitted, outside = smooth(found, block)
     raw = np.where((mass[block.codes] <= block.unit)[:, None], fitted, outside)
@@ -175,7 +171,7 @@ def scored(found: Smoother, mass: Array, block: Rows) -> Scored:
 
 
 def fit_ridge(
-    source: Source[Rows], frame: Frame, mass: Array, alpha: float, tol: float
+    source: Source[Started], frame: Frame, mass: Array, alpha: float, tol: float
 ) -> tuple[Solved, Smoother, Source[Scored]]:
     """Solve for one penalty from blocks; also return the scores that the decision is judged by."""
     evidence = source.reduce(partial(Evidence.from_block, frame))

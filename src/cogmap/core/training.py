@@ -26,6 +26,18 @@ class Rows:
         return Rows(self.X[part], self.codes[part], self.weight[part], self.unit[part], self.n_classes)
 
 
+@dataclass(frozen=True)
+class Started:
+    """Training rows as initial states A⁰, with the keys that say which rows are copies; else as `Rows`."""
+
+    initial: Array
+    keys: NDArray[np.uint64]
+    codes: NDArray[np.intp]
+    weight: Array
+    unit: Array
+    n_classes: int
+
+
 def merge_copies(X: Array, codes: NDArray[np.intp], frequency: Array) -> tuple[Array, NDArray[np.intp], Array]:
     """Return each different (row, class) once, with the sum of its frequencies, in an order of their own.
 
