@@ -19,7 +19,7 @@ from .core.readout import UNTRUSTWORTHY_CONDITION
 from .core.reasoning import RULES, Rule
 from .core.sources import from_rows
 from .core.statistics import Codes, Source
-from .core.training import MOST_ROWS, Rows
+from .core.training import MOST_ROWS, Rows, weighted_rows
 from .estimator import NetworkClassifier
 from .knowledge import Knowledge
 from .knowledge.edges import check_terms, checked_knowledge, edge_bounds
@@ -214,10 +214,13 @@ class LTCNClassifier(NetworkClassifier):
             This estimator.
         """
         self._check_parameters()
-        given = self._given_rows(X, y, sample_weight)
-        if len(given[0]) > MOST_ROWS and passable(self._settings(), *given[0].shape):
-            return self._fit_in_blocks(*given)
-        rows = self._merged(*given)
+        return self._fit_given(*self._given_rows(X, y, sample_weight))
+
+    def _fit_given(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
+        """Fit to rows in memory that are checked already."""
+        if len(X) > MOST_ROWS and passable(self._settings(), *X.shape):
+            return self._fit_in_blocks(X, codes, frequency, share)
+        rows = self._merged(X, codes, frequency, share)
         self._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
         model, learned = fit_model(rows, self._settings())
         check_terms(self.knowledge_, self._feature_names(), [model.concepts])
@@ -228,9 +231,8 @@ class LTCNClassifier(NetworkClassifier):
 
     def _fit_in_blocks(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
         """Fit to many rows in memory, block by block; only the knots need whole columns."""
-        rows = Rows(X, codes, frequency * share[codes], np.minimum(1.0, frequency) * share[codes], len(share))
+        rows = weighted_rows(X, codes, frequency, share)
         known = Range(X.min(axis=0), X.max(axis=0), self.class_count_ * share)
-        self._check_range(known.low, known.high)
         activation = ACTIVATIONS[self.activation]
         bounds = (activation.low, activation.high)
         concepts = fit_concepts(X, rows.weight, self.scaling, self.terms, bounds)

@@ -23,7 +23,7 @@ from .core.dynamics import Dynamics, diagnose, merged
 from .core.model import Model, Summary, summarise
 from .core.relevance import Interval
 from .core.scaling import varying
-from .core.training import Rows, merge_copies
+from .core.training import Rows, merge_copies, weighted_rows
 from .knowledge import Knowledge
 from .knowledge.edges import checked_knowledge, irrelevant_features, without_effect
 from .validation import checked_rows
@@ -430,7 +430,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """Merge copies of rows, and keep a summary."""
         rows, codes, weight = merge_copies(rows, codes, weight)
         self._warn_of_constants(varying(rows))
-        found = Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))
+        found = weighted_rows(rows, codes, weight, share)
         self._summary = summarise(found)
         return found
 

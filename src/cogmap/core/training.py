@@ -26,6 +26,11 @@ class Rows:
         return Rows(self.X[part], self.codes[part], self.weight[part], self.unit[part], self.n_classes)
 
 
+def weighted_rows(X: Array, codes: NDArray[np.intp], frequency: Array, share: Array) -> Rows:
+    """Return rows that count as often as their frequency says, times the weight of their class."""
+    return Rows(X, codes, frequency * share[codes], np.minimum(1.0, frequency) * share[codes], len(share))
+
+
 @dataclass(frozen=True)
 class Started:
     """Training rows as initial states A⁰, with the keys that say which rows are copies; else as `Rows`."""
