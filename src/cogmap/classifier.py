@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
 
 from .core.activation import ACTIVATIONS, Array
 from .core.concepts import Concepts, fit_concepts
@@ -17,6 +18,7 @@ from .core.model import Model, Settings, Solved, fit_model
 from .core.passes import Range, fit_blocks, passable
 from .core.readout import UNTRUSTWORTHY_CONDITION
 from .core.reasoning import RULES, Rule
+from .core.recursion import Recursion
 from .core.sources import from_rows
 from .core.statistics import Codes, Source
 from .core.training import MOST_ROWS, Rows, weighted_rows
@@ -147,6 +149,8 @@ class LTCNClassifier(NetworkClassifier):
     9
     """
 
+    _recursion: Recursion | None = None
+
     def __init__(
         self,
         phi: float = 0.8,
@@ -214,7 +218,38 @@ class LTCNClassifier(NetworkClassifier):
             This estimator.
         """
         self._check_parameters()
+        self._recursion = None
         return self._fit_given(*self._given_rows(X, y, sample_weight))
+
+    @available_if(lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory")
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from a batch of rows beside all batches before it; for a positive `alpha`.
+
+        The first call learns scaling, inner weights and `n_iter_`, which then stay. The readout is always that of all
+        rows so far, exactly; the decision is judged by leave-one-out on up to 10,000 of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers, without missing values. Values beyond the range of the first batch are clipped to it.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will come; by default those of the first batch. Read in the first call only.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        LTCNClassifier
+            This estimator.
+        """
+        self._check_parameters()
+        from .batches import add_batch
+
+        return add_batch(self, X, y, classes, sample_weight)
 
     def _fit_given(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
         """Fit to rows in memory that are checked already."""
@@ -262,7 +297,7 @@ class LTCNClassifier(NetworkClassifier):
                 f"The readout's condition number is {self.condition_:.1e}: rounding decides part of its scores. "
                 f"Use alpha='loo', or fewer iterations (max_iter is {self.max_iter}).",
                 IllConditionedWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _settings(self) -> Settings:
@@ -291,7 +326,7 @@ class LTCNClassifier(NetworkClassifier):
                 f"inner='stable-regression' caps it at {INNER_NORM:g}: reasoning may not converge. "
                 "State smaller weights, or look at diagnose(X).",
                 KnowledgeWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
         return bounds
 

@@ -479,5 +479,5 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"'{statement}' has no effect: {name!r} is constant in these rows, and so is no concept.",
                 KnowledgeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )

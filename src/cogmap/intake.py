@@ -17,6 +17,7 @@ from sklearn.utils.validation import _get_feature_names
 from .classifier import LTCNClassifier
 from .core.activation import Array
 from .core.passes import Range, passable
+from .core.sources import BLOCK_ROWS
 from .core.statistics import Census
 from .core.training import MOST_ROWS, Rows, weighted_rows
 from .knowledge.edges import irrelevant_features
@@ -127,7 +128,7 @@ class Encoder:
         found = np.searchsorted(self.classes, labels)
         unknown = self.classes[np.minimum(found, len(self.classes) - 1)] != labels
         if unknown.any():
-            raise ValueError(f"y holds the class {labels[unknown][0]!r}, which was not there before.")
+            raise ValueError(f"y holds the class {labels[unknown].tolist()[0]!r}, which was not there before.")
         return found
 
     def rows(self, X: Array) -> Array:
@@ -170,3 +171,8 @@ def fit_gathered(classifier: LTCNClassifier, encoder: Encoder, blocks: Sequence[
     """Fit to few rows, as `LTCNClassifier.fit` does."""
     X, labels, weight = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return classifier._fit_given(encoder.rows(X), encoder.codes(labels), weight, encoder.share)
+
+
+def n_blocks(n_rows: int) -> int:
+    """Return into how many blocks so many rows are cut."""
+    return -(-n_rows // BLOCK_ROWS)

@@ -100,18 +100,23 @@ class Solved:
     active: Array | None = None
 
 
-def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
-    """Learn concepts and inner weights from the rows, then the readout from their states and classes."""
+def fit_network(rows: Rows, settings: Settings) -> tuple[Concepts, Network, Array]:
+    """Learn concepts and inner weights from the rows; also return their initial states."""
     activation = ACTIVATIONS[settings.activation]
     bounds = (activation.low, activation.high)
     concepts = fit_concepts(rows.X, rows.weight, settings.scaling, settings.terms, bounds)
     initial = concepts(rows.X)
     W, b = _inner_weights(concepts, settings, initial, rows.weight)
-    network = Network.from_rule(settings.rule, W, b, float(settings.phi), activation)
+    return concepts, Network.from_rule(settings.rule, W, b, float(settings.phi), activation), initial
+
+
+def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
+    """Learn concepts and inner weights from the rows, then the readout from their states and classes."""
+    concepts, network, initial = fit_network(rows, settings)
     learned = learn(
         network,
         initial,
-        inverse_one_hot(rows.codes, rows.n_classes, activation),
+        inverse_one_hot(rows.codes, rows.n_classes, network.activation),
         rows.weight,
         rows.unit,
         alpha=settings.alpha,

@@ -54,7 +54,7 @@ class Sample:
         """Choose among rows; copies have one key and one rank."""
         order = np.lexsort((keys, rank))
         sorted_keys = keys[order]
-        new = np.r_[True, sorted_keys[1:] != sorted_keys[:-1]]
+        new = np.r_[[True] * bool(len(keys)), sorted_keys[1:] != sorted_keys[:-1]].astype(bool)
         first = order[new][:size]
         mass = np.bincount(np.cumsum(new) - 1, weight[order])[:size].astype(np.float64)
         return cls(rank[first], keys[first], rows[first], mass, size)
