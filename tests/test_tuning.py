@@ -7,7 +7,7 @@ from sklearn.metrics import cohen_kappa_score, log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
-from cogmap.core.model import Rows
+from cogmap.core.training import Rows
 from cogmap.tuning import block_labels, stack_weights
 
 

@@ -6,16 +6,22 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
 
 from .core.activation import ACTIVATIONS, Array
-from .core.concepts import Concepts
+from .core.concepts import Concepts, fit_concepts
 from .core.constants import INNER_NORM
 from .core.constraints import Bounds, exceeds_cap
 from .core.decision import METRICS
 from .core.learning import Learned
-from .core.model import Model, Rows, Settings, fit_model
+from .core.model import Model, Settings, Solved, fit_model
+from .core.passes import Range, fit_blocks, passable
 from .core.readout import UNTRUSTWORTHY_CONDITION
 from .core.reasoning import RULES, Rule
+from .core.recursion import Recursion
+from .core.sources import from_rows
+from .core.statistics import Codes, Source
+from .core.training import MOST_ROWS, Rows, weighted_rows
 from .estimator import NetworkClassifier
 from .knowledge import Knowledge
 from .knowledge.edges import check_terms, checked_knowledge, edge_bounds
@@ -143,6 +149,8 @@ class LTCNClassifier(NetworkClassifier):
     9
     """
 
+    _recursion: Recursion | None = None
+
     def __init__(
         self,
         phi: float = 0.8,
@@ -210,15 +218,73 @@ class LTCNClassifier(NetworkClassifier):
             This estimator.
         """
         self._check_parameters()
-        rows = self._training_rows(X, y, sample_weight)
-        model, learned = fit_model(rows, self._settings(rows))
+        self._recursion = None
+        return self._fit_given(*self._given_rows(X, y, sample_weight))
+
+    @available_if(lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory")
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from a batch of rows beside all batches before it; for a positive `alpha`.
+
+        The first call learns scaling, inner weights and `n_iter_`, which then stay. The readout is always that of all
+        rows so far, exactly; the decision is judged by leave-one-out on up to 10,000 of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers, without missing values. Values beyond the range of the first batch are clipped to it.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will come; by default those of the first batch. Read in the first call only.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        LTCNClassifier
+            This estimator.
+        """
+        self._check_parameters()
+        from .batches import add_batch
+
+        return add_batch(self, X, y, classes, sample_weight)
+
+    def _fit_given(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
+        """Fit to rows in memory that are checked already."""
+        if len(X) > MOST_ROWS and passable(self._settings(), *X.shape):
+            return self._fit_in_blocks(X, codes, frequency, share)
+        rows = self._merged(X, codes, frequency, share)
+        self._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
+        model, learned = fit_model(rows, self._settings())
         check_terms(self.knowledge_, self._feature_names(), [model.concepts])
         outside, fitted = model.one_hot_scale(learned.outside), model.one_hot_scale(learned.fitted)
         self._decision = self._decide(outside, fitted, rows, model.scale)
         self._keep(model, learned)
         return self
 
-    def _keep(self, model: Model, learned: Learned) -> None:
+    def _fit_in_blocks(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
+        """Fit to many rows in memory, block by block; only the knots need whole columns."""
+        rows = weighted_rows(X, codes, frequency, share)
+        known = Range(X.min(axis=0), X.max(axis=0), self.class_count_ * share)
+        activation = ACTIVATIONS[self.activation]
+        bounds = (activation.low, activation.high)
+        concepts = fit_concepts(X, rows.weight, self.scaling, self.terms, bounds)
+        return self._fit_source(from_rows(rows), known, concepts)
+
+    def _fit_source(self, source: Source[Rows], known: Range, concepts: Concepts | None) -> Self:
+        """Fit to blocks of rows, wherever they are."""
+        self._check_range(known.low, known.high)
+        self._warn_of_constants(known.varies)
+        metric = None if self.decision == "argmax" else self.decision_metric
+        found = fit_blocks(source, known, self._settings(), metric, concepts)
+        check_terms(self.knowledge_, self._feature_names(), [found.model.concepts])
+        self._decision, self._summary = found.decision, found.summary
+        self._keep(found.model, found.solved)
+        return self
+
+    def _keep(self, model: Model, learned: Learned | Solved) -> None:
         """Set the fitted attributes."""
         self._members, self._constant = [(model, 1.0)], np.zeros(len(self.classes_))
         self._networks, self._network_names, self._longest = [model], [""], self.max_iter
@@ -231,13 +297,11 @@ class LTCNClassifier(NetworkClassifier):
                 f"The readout's condition number is {self.condition_:.1e}: rounding decides part of its scores. "
                 f"Use alpha='loo', or fewer iterations (max_iter is {self.max_iter}).",
                 IllConditionedWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
-    def _settings(self, rows: Rows) -> Settings:
-        """Return what the core needs to know of the parameters, checked against the rows."""
-        if self.scaling is None:
-            self._check_range(rows.X)
+    def _settings(self) -> Settings:
+        """Return what the core needs to know of the parameters."""
         return Settings(
             phi=self.phi,
             max_iter=self.max_iter,
@@ -262,7 +326,7 @@ class LTCNClassifier(NetworkClassifier):
                 f"inner='stable-regression' caps it at {INNER_NORM:g}: reasoning may not converge. "
                 "State smaller weights, or look at diagnose(X).",
                 KnowledgeWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
         return bounds
 
@@ -285,9 +349,11 @@ class LTCNClassifier(NetworkClassifier):
         if not (isinstance(self.tol, (float, Real)) and self.tol >= 0):
             raise ValueError(f"tol={self.tol!r} must be a number, 0 or larger.")
 
-    def _check_range(self, X: Array) -> None:
+    def _check_range(self, low: Array, high: Array) -> None:
+        """Raise an error where data that is not to be scaled goes beyond the activation's range."""
+        if self.scaling is not None:
+            return
         activation = ACTIVATIONS[self.activation]
-        low, high = X.min(axis=0), X.max(axis=0)
         outside = np.flatnonzero((low < activation.low) | (high > activation.high))
         if len(outside):
             j = outside[0]

@@ -20,9 +20,10 @@ from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.decision import Decision, argmax_decision, discriminant_decision
 from .core.dynamics import Dynamics, diagnose, merged
-from .core.model import Model, Rows, Summary, merge_copies, summarise
+from .core.model import Model, Summary, summarise
 from .core.relevance import Interval
 from .core.scaling import varying
+from .core.training import Rows, merge_copies, weighted_rows
 from .knowledge import Knowledge
 from .knowledge.edges import checked_knowledge, irrelevant_features, without_effect
 from .validation import checked_rows
@@ -422,12 +423,25 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
 
     def _training_rows(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
-        """Check the input and drop rows of weight 0; set `classes_` and `class_count_`."""
-        rows = checked_rows(self, X, reset=True)
-        self.knowledge_ = checked_knowledge(self.knowledge, self._feature_names())
-        if (silent := irrelevant_features(self.knowledge_, self._feature_names())).any():
-            # A constant column is no concept, and merges the rows that nothing else tells apart.
-            rows = np.where(silent, 0.0, rows)
+        """Check the input and merge copies of rows; set `classes_` and `class_count_`."""
+        return self._merged(*self._given_rows(X, y, sample_weight))
+
+    def _merged(self, rows: Array, codes: NDArray[np.intp], weight: Array, share: Array) -> Rows:
+        """Merge copies of rows, and keep a summary."""
+        rows, codes, weight = merge_copies(rows, codes, weight)
+        self._warn_of_constants(varying(rows))
+        found = weighted_rows(rows, codes, weight, share)
+        self._summary = summarise(found)
+        return found
+
+    def _given_rows(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Array, NDArray[np.intp], Array, Array]:
+        """Check the input; return rows of positive weight, their class codes and weights, and the classes' weights.
+
+        Sets `classes_` and `class_count_`.
+        """
+        rows = self._without_irrelevant(checked_rows(self, X, reset=True))
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = column_or_1d(y, warn=True)
@@ -436,25 +450,34 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
         check_classification_targets(labels)
         weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class ({self.classes_[0]!r}) only: a classifier needs at least two classes.")
-        share = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weight)
+        if not (weight > 0).all():
+            rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
+        classes, codes = np.unique(labels, return_inverse=True)
+        count = np.bincount(codes, weight, len(classes)).astype(np.float64)
+        return rows, codes, weight, self._class_shares(classes, count)
+
+    def _without_irrelevant(self, rows: Array) -> Array:
+        """Return checked rows with 0 in the features that are stated to be irrelevant; set `knowledge_`."""
+        self.knowledge_ = checked_knowledge(self.knowledge, self._feature_names())
+        silent = irrelevant_features(self.knowledge_, self._feature_names())
+        # A constant column is no concept, and merges the rows that nothing else tells apart.
+        return np.where(silent, 0.0, rows) if silent.any() else rows
+
+    def _class_shares(self, classes: NDArray[Any], count: Array) -> Array:
+        """Set `classes_` and `class_count_`; return the weight that `class_weight` gives each class."""
+        if len(classes) < 2:
+            raise ValueError(f"y holds one class ({classes[0]!r}) only: a classifier needs at least two classes.")
+        share: Array = compute_class_weight(self.class_weight, classes=classes, y=classes, sample_weight=count)
         if not (share > 0).all():
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
-        self.class_count_ = np.bincount(codes, weight, len(self.classes_)).astype(np.float64)
-        rows, codes, weight = merge_copies(rows, codes, weight)
-        self._warn_of_constants(rows)
-        found = Rows(rows, codes, weight * share[codes], np.minimum(1.0, weight) * share[codes], len(self.classes_))
-        self._summary = summarise(found)
-        return found
+        self.classes_, self.class_count_ = classes, count
+        return share
 
-    def _warn_of_constants(self, X: Array) -> None:
+    def _warn_of_constants(self, varies: NDArray[np.bool_]) -> None:
         """Warn of statements that have no effect, because their feature is constant and so has no edges."""
-        for statement, name in without_effect(self.knowledge_, self._feature_names(), varying(X)):
+        for statement, name in without_effect(self.knowledge_, self._feature_names(), varies):
             warnings.warn(
                 f"'{statement}' has no effect: {name!r} is constant in these rows, and so is no concept.",
                 KnowledgeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )

@@ -15,8 +15,9 @@ from .core.activation import Array
 from .core.constants import CASE_ROWS
 from .core.decision import Decision, class_shares, log_loss, score_labels
 from .core.learning import Learned
-from .core.model import Model, Rows, fit_model, remember
+from .core.model import Model, fit_model, remember
 from .core.reasoning import Rule
+from .core.training import Rows
 from .estimator import NetworkClassifier
 from .knowledge import Knowledge
 from .knowledge.edges import check_terms
@@ -192,7 +193,8 @@ feature_importances_
             if hasattr(self, name):
                 setattr(member, name, getattr(self, name))
         params = {name: getattr(member, name) for name in GRID} | {"cases": False}
-        model, learned = fit_model(rows, member._settings(rows))
+        member._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
+        model, learned = fit_model(rows, member._settings())
         return self._candidate(params, model, learned, rows, time.perf_counter() - start)
 
     def _remembered(self, best: Candidate, rows: Rows) -> Candidate:

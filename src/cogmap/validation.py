@@ -19,13 +19,14 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
             raise ValueError(_text_sentence(X)) from error
         raise
     if not np.isfinite(rows).all():
-        raise ValueError(_not_finite_sentence(rows, getattr(estimator, "feature_names_in_", None)))
+        raise ValueError(not_finite_sentence(rows, getattr(estimator, "feature_names_in_", None)))
     if reset:
-        _check_span(rows, getattr(estimator, "feature_names_in_", None))
+        check_span(rows, getattr(estimator, "feature_names_in_", None))
     return rows
 
 
-def _check_span(rows: Array, names: NDArray[Any] | None) -> None:
+def check_span(rows: Array, names: NDArray[Any] | None) -> None:
+    """Raise an error where a column spans more than a number can hold."""
     low, high = rows.min(axis=0), rows.max(axis=0)
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(~np.isfinite(high - low))
@@ -64,7 +65,8 @@ def _text_sentence(X: Any) -> str:
     raise AssertionError("unreachable: some value could not be converted")
 
 
-def _not_finite_sentence(rows: Array, names: NDArray[Any] | None) -> str:
+def not_finite_sentence(rows: Array, names: NDArray[Any] | None) -> str:
+    """Say where the first value is that is no finite number."""
     row, index = np.argwhere(~np.isfinite(rows))[0]
     if np.isnan(rows[row, index]):
         return (

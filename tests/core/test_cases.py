@@ -98,7 +98,7 @@ def test_scores_of_new_rows_equal_kernel_ridge_with_the_sum_of_both_kernels(kind
     reference = weight @ X / weight.sum()
     blocks = [block for block, _ in islice(increments(network, X, reference), 4)]
     basis, Q = fit_innovations(iter(blocks), weight, 30)
-    active = active_rows(Q, basis.ends, weight, unit)
+    active = active_rows(Q, basis.ends, weight.sum(), unit)
     target = rng.normal(size=(60, 2))
     found = fit_cases(X, reference, basis, Q, active, target, weight, unit)
 

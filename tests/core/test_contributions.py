@@ -10,7 +10,8 @@ from cogmap.core.blocks import in_blocks
 from cogmap.core.cases import CaseReadout
 from cogmap.core.contributions import decoded_splits, split, strongest_cases
 from cogmap.core.decision import Decision
-from cogmap.core.model import Rows, Settings, fit_model
+from cogmap.core.model import Settings, fit_model
+from cogmap.core.training import Rows
 
 DEFAULTS = {
     "phi": 0.8,

@@ -221,7 +221,7 @@ def test_a_map_from_a_sample_solves_the_problem_of_all_rows(kind, rng, monkeypat
     grown = []
     monkeypatch.setattr(learning, "grow", lambda blocks, w, most: grown.append(len(w)) or grow(blocks, w, most))
     design = Design(p.network, p.X, p.reference, p.weight, np.minimum(1, p.weight), 3)
-    found = _innovations(design, 0.0)
+    found = _innovations(design, None, 0.0)
     assert len(grown) == 1
     assert grown[0] < 100
     assert found.basis.ends == [4, 7, 10, 13]
@@ -245,5 +245,5 @@ def test_the_fixed_point_is_that_of_all_rows_even_if_a_sample_builds_the_map(rng
     changes = np.abs(np.diff(trajectory(network, X, 12), axis=1)).max(axis=(0, 2))
     tol = float(np.sqrt(changes[3] * changes[4]))
     assert (np.diff(changes[:6]) < 0).all()
-    found = _innovations(Design(network, X, X.mean(axis=0), weight, weight, 12), tol)
+    found = _innovations(Design(network, X, X.mean(axis=0), weight, weight, 12), None, tol)
     assert len(found.basis.columns) == 5  # A⁰ and the four iterations that move by tol or more

@@ -231,7 +231,7 @@ def test_a_row_that_alone_determines_an_innovation_stops_before_it(rng):
     X = np.c_[rng.random(20), np.eye(20)[:, 0]]
     Q = np.linalg.qr(np.c_[np.ones(20), X])[0]
     target = rng.normal(size=(20, 1))
-    path = trace(Q, [2, 3], target, Q.T @ target, np.ones(20), np.ones(20))
+    path = trace(Q, [2, 3], target, Q.T @ target, 20.0, np.ones(20))
     assert path.active[:, 0].tolist() == [True, False]
     assert path.active[:, 1:].all()
     assert path.gains[1, 0] == 0

@@ -43,7 +43,7 @@ class Concepts:
 
     def __call__(self, rows: Array) -> Array:
         """Return A⁰, shape (n, M)."""
-        scaled = self.scaling(rows[:, self.varies])
+        scaled = self.scaling(rows if self.varies.all() else rows[:, self.varies])
         if not any(len(peaks) for peaks in self.peaks):
             return scaled
         return np.hstack([memberships(z, peaks) for z, peaks in zip(scaled.T, self.peaks, strict=True)])
@@ -98,7 +98,7 @@ def fit_concepts(
 ) -> Concepts:
     """Learn scaling and terms from weighted rows; `bounds` are the range of data that needs no scaling."""
     varies = varying(rows)
-    kept = rows[:, varies]
+    kept = rows if varies.all() else rows[:, varies]
     found = identity(kept.shape[1], *bounds) if scaling is None else fit_scaling(scaling, kept, sample_weight)
     if terms is None:
         return Concepts(varies, found, (np.empty(0),) * kept.shape[1])
@@ -107,7 +107,11 @@ def fit_concepts(
 
 def _peaks(scaled: Array, sample_weight: Array, n_terms: int) -> Array:
     """Return the different values among the quantiles 0, 1 / (n − 1), …, 1 of a scaled feature."""
-    values, ranks = rank_knots(scaled, sample_weight)
+    return term_peaks(*rank_knots(scaled, sample_weight), n_terms)
+
+
+def term_peaks(values: Array, ranks: Array, n_terms: int) -> Array:
+    """Return the same, given the rank knots of the scaled feature."""
     nearest = values[np.searchsorted(ranks, np.linspace(0, 1, n_terms) - 1e-9)]
     peaks = nearest[np.r_[True, np.diff(nearest) > 0]]
     return peaks if len(peaks) > 2 else np.empty(0)

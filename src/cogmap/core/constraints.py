@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from .activation import Activation, Array
 from .bounded import bounded_least_squares
 from .constants import INNER_NORM, INNER_RIDGE
-from .inner import centre, regression_weights, ridge_weights, rounding
+from .inner import Regressors, regression, ridge
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,17 @@ def constrained_regression(
 
     Where concepts depend on each other, the solution of a column is the shortest one.
     """
-    W, b = regression_weights(X, sample_weight, activation)
+    return bounded_regression(Regressors.from_rows(X, sample_weight, activation), bounds)
+
+
+def bounded_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]:
+    """Return the same from centred concepts, or a factor of them."""
+    W, b = regression(given)
     broken = bounds.broken(W)
-    t_mean, target = centre(activation.inverse(X)[:, broken], sample_weight)
-    x_mean, Xc = centre(X, sample_weight)
-    noise = rounding(X, sample_weight)
-    Q, R = np.linalg.qr(Xc)
-    for i, c in zip(broken, (Q.T @ target).T, strict=True):
-        W[:, i] = bounded_least_squares(R, c, *bounds.column(i), noise)
-    b[broken] = t_mean - x_mean @ W[:, broken]
+    Q, R = np.linalg.qr(given.X)
+    for i, c in zip(broken, (Q.T @ given.target[:, broken]).T, strict=True):
+        W[:, i] = bounded_least_squares(R, c, *bounds.column(i), given.rounding)
+    b[broken] = given.t_mean[broken] - given.x_mean @ W[:, broken]
     return W, b
 
 
@@ -81,15 +83,18 @@ def constrained_stable_regression(
     With XᵀX / n + λ I = LLᵀ, the ridge regression of column i is the least squares of L⁻¹Xᵀf⁻¹(X_i) / n on Lᵀ. Above
     the cap, weights shrink towards the least that the bounds allow: W(s) = least + s (W − least), s ∈ [0, 1].
     """
-    W, b = ridge_weights(X, sample_weight, activation)
+    return bounded_stable_regression(Regressors.from_rows(X, sample_weight, activation), bounds)
+
+
+def bounded_stable_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]:
+    """Return the same from centred concepts, or a factor of them."""
+    W, b = ridge(given)
     broken = bounds.broken(W)
-    t_mean, target = centre(activation.inverse(X)[:, broken], sample_weight)
-    x_mean, Xc = centre(X, sample_weight)
-    total = sample_weight.sum()
-    L = np.linalg.cholesky(Xc.T @ Xc / total + INNER_RIDGE * np.eye(X.shape[1]))
-    for i, c in zip(broken, np.linalg.solve(L, Xc.T @ target / total).T, strict=True):
+    X, x_mean, total = given.X, given.x_mean, given.total
+    L = np.asarray(np.linalg.cholesky(X.T @ X / total + INNER_RIDGE * np.eye(X.shape[1])), dtype=np.float64)
+    for i, c in zip(broken, np.linalg.solve(L, X.T @ given.target[:, broken] / total).T, strict=True):
         W[:, i] = bounded_least_squares(L.T, c, *bounds.column(i))
-    b[broken] = t_mean - x_mean @ W[:, broken]
+    b[broken] = given.t_mean[broken] - x_mean @ W[:, broken]
     least = bounds.least
     factor = cap_factor(least, W - least)
     # The target shrinks with the weights, so that the mean row still maps to a shrunk mean.

@@ -22,6 +22,9 @@ from .constants import LEAST_EIGENVALUE, LEAST_SPREAD, PRIOR_EXPONENTS
 METRICS = ("kappa", "accuracy", "balanced_accuracy", "log_loss")
 Codes = NDArray[np.intp]
 
+SHARPNESS = (-3.0, 12.0)
+"""Bounds of the logarithm of the probabilities' sharpness, in units of the largest difference of scores."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -65,14 +68,13 @@ def discriminant_decision(
     mass = np.bincount(codes, sample_weight, n_classes)
     raw = np.where((mass[codes] <= unit)[:, None], fitted, raw)
     prior = class_shares(codes, sample_weight, n_classes)
-    theta = _optimal_scores(_between(fitted, codes, sample_weight), prior)
+    theta = optimal_scores(_between(fitted, codes, sample_weight), prior)
     if theta.shape[1] == 0:
         return Decision(np.zeros((n_classes, n_classes)), np.log(prior), 1.0, 1.0)
     variables = raw @ theta
     mean = np.array([np.bincount(codes, sample_weight * v, n_classes) for v in variables.T]).T / mass[:, None]
-    spread = sample_weight @ (variables - mean[codes]) ** 2 / max(sample_weight.sum() - n_classes, 1.0)
-    spread = np.maximum(spread, LEAST_SPREAD * max((mean**2).sum(axis=1).max(), np.finfo(np.float64).tiny))
-    projection, offset = theta @ (mean / spread).T, -0.5 * (mean**2 / spread).sum(axis=1)
+    scatter = sample_weight @ (variables - mean[codes]) ** 2
+    projection, offset = discriminants(theta, mean, scatter, sample_weight.sum())
     decoded = raw @ projection + offset
     exponent = _prior_exponent(decoded, np.log(prior), codes, sample_weight, metric)
     offset = offset + exponent * np.log(prior)
@@ -87,13 +89,20 @@ def _between(fitted: Array, codes: Codes, sample_weight: Array) -> Array:
     return between
 
 
-def _optimal_scores(between: Array, prior: Array) -> Array:
+def optimal_scores(between: Array, prior: Array) -> Array:
     """Return the class scorings θ, orthonormal under the prior, along which the fitted scores differ most."""
     root = prior**-0.5
     value, vector = np.linalg.eigh((between + between.T) / 2 * np.outer(root, root))
     kept = min(len(prior) - 1, int((value > LEAST_EIGENVALUE).sum()))
     theta: Array = root[:, None] * vector[:, ::-1][:, :kept]
     return theta
+
+
+def discriminants(theta: Array, mean: Array, scatter: Array, total: float) -> tuple[Array, Array]:
+    """Return projection and offset from class means and scatter within classes of the discriminant variables."""
+    spread = scatter / max(total - len(mean), 1.0)
+    spread = np.maximum(spread, LEAST_SPREAD * max((mean**2).sum(axis=1).max(), np.finfo(np.float64).tiny))
+    return theta @ (mean / spread).T, -0.5 * (mean**2 / spread).sum(axis=1)
 
 
 def _prior_exponent(decoded: Array, log_prior: Array, codes: Codes, sample_weight: Array, metric: str) -> float:
@@ -104,8 +113,14 @@ def _prior_exponent(decoded: Array, log_prior: Array, codes: Codes, sample_weigh
         return float(PRIOR_EXPONENTS[int(np.argmin(losses))])
     values = np.array([score_labels(metric, scores.argmax(axis=1), codes, sample_weight) for scores in candidates])
     hit = (candidates[len(candidates) // 2].argmax(axis=1) == codes) @ sample_weight / sample_weight.sum()
-    chance = class_shares(codes, sample_weight, decoded.shape[1]) if metric == "kappa" else np.zeros(1)
-    error = np.sqrt(max(hit * (1 - hit), 0.0) / sample_weight.sum()) / max(1 - (chance**2).sum(), 1e-12)
+    prior = class_shares(codes, sample_weight, decoded.shape[1])
+    return best_exponent(values, hit, prior, sample_weight.sum(), metric)
+
+
+def best_exponent(values: Array, hit: float, prior: Array, total: float, metric: str) -> float:
+    """Return the mean exponent whose metric is near the best; `hit` is the accuracy of the middle one."""
+    chance = prior if metric == "kappa" else np.zeros(1)
+    error = np.sqrt(max(hit * (1 - hit), 0.0) / total) / max(1 - (chance**2).sum(), 1e-12)
     return float(PRIOR_EXPONENTS[values >= values.max() - error / 2].mean())
 
 
@@ -114,6 +129,11 @@ def score_labels(metric: str, predicted: Codes, codes: Codes, sample_weight: Arr
     n_classes = int(max(predicted.max(), codes.max())) + 1
     table = np.zeros((n_classes, n_classes))
     np.add.at(table, (codes, predicted), sample_weight / sample_weight.sum())
+    return score_table(metric, table)
+
+
+def score_table(metric: str, table: Array) -> float:
+    """Return the same, given each pair of true and predicted class's share of the weight."""
     true, hit = table.sum(axis=1), np.diagonal(table)
     if metric == "accuracy":
         return float(hit.sum())
@@ -137,5 +157,5 @@ def _sharpness(scores: Array, codes: Codes, sample_weight: Array) -> tuple[float
     def loss(log_factor: float) -> float:
         return log_loss(np.exp(log_factor) / scale * centred, codes, sample_weight)
 
-    best = minimize_scalar(loss, bounds=(-3.0, 12.0), method="bounded", options={"xatol": 1e-6})
+    best = minimize_scalar(loss, bounds=SHARPNESS, method="bounded", options={"xatol": 1e-6})
     return float(np.exp(best.x) / scale), float(best.fun)

@@ -11,11 +11,15 @@ Easy to get wrong: the paper zeroes column i before it inverts LᵀL, which is t
 deleted here, and all M regressions come from one factorisation of X.
 """
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 from scipy import linalg
 
 from .activation import Activation, Array
 from .constants import INNER_NORM, INNER_RIDGE
+from .statistics import Factor
 
 
 def centre(X: Array, sample_weight: Array) -> tuple[Array, Array]:
@@ -26,16 +30,64 @@ def centre(X: Array, sample_weight: Array) -> tuple[Array, Array]:
     return mean, centred
 
 
-def rounding(X: Array, sample_weight: Array) -> float:
-    """Return the largest singular value of the centred rows that may be a rounding error.
+@dataclass(frozen=True)
+class Regressors:
+    """Centred concepts X and their targets f⁻¹(X), rows times √w; or a factor of both that has the same Gram matrix.
 
-    Centring leaves rounding errors of the size of X, not of what is left of it.
+    Attributes
+    ----------
+    X, target : arrays of shape (n, M)
+        Rows, or as many rows of a triangle.
+    x_mean, t_mean : arrays of shape (M,)
+        Weighted means.
+    total : float
+        Σ w.
+    rounding : float
+        Largest singular value of X that may be a rounding error: centring leaves errors of the size of the concepts,
+        not of what is left of them.
+    precision : float
+        The machine's precision times the longer side of X.
     """
-    return float(max(X.shape) * np.finfo(np.float64).eps * np.sqrt(sample_weight @ (X**2).sum(axis=1)))
+
+    X: Array
+    target: Array
+    x_mean: Array
+    t_mean: Array
+    total: float
+    rounding: float
+    precision: float
+
+    @classmethod
+    def from_rows(cls, X: Array, sample_weight: Array, activation: Activation) -> Self:
+        """Centre rows."""
+        t_mean, target = centre(activation.inverse(X), sample_weight)
+        x_mean, Xc = centre(X, sample_weight)
+        precision = float(max(X.shape) * np.finfo(np.float64).eps)
+        rounding = precision * float(np.sqrt(sample_weight @ (X**2).sum(axis=1)))
+        return cls(Xc, target, x_mean, t_mean, float(sample_weight.sum()), rounding, precision)
+
+    @classmethod
+    def from_factor(cls, factor: Factor, n_concepts: int) -> Self:
+        """Take the factor of (1 | X | f⁻¹(X))."""
+        precision = float(max(factor.n_rows, n_concepts) * np.finfo(np.float64).eps)
+        return cls(
+            factor.centred[:, :n_concepts],
+            factor.centred[:, n_concepts:],
+            factor.mean[:n_concepts],
+            factor.mean[n_concepts:],
+            factor.total,
+            precision * float(np.sqrt(factor.size)),
+            precision,
+        )
 
 
 def regression_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
-    """Regress f⁻¹ of every concept on all the others; return W of shape (M, M), zero diagonal, and b.
+    """Regress f⁻¹ of every concept on all the others; return W of shape (M, M), zero diagonal, and b."""
+    return regression(Regressors.from_rows(X, sample_weight, activation))
+
+
+def regression(given: Regressors) -> tuple[Array, Array]:
+    """Return the regression weights and their bias.
 
     With X = U S Vᵀ (centred, rank r), let B = V S⁻¹ Uᵀ f⁻¹(X) be the minimum-norm solution with no column
     deleted. Deleting column i asks for the coefficient i to be 0:
@@ -46,45 +98,49 @@ def regression_weights(X: Array, sample_weight: Array, activation: Activation) -
 
     Both are the minimum-norm least-squares solution without column i.
     """
-    target = activation.inverse(X)
-    x_mean, Xc = centre(X, sample_weight)
-    t_mean, target = centre(target, sample_weight)
-    U, s, Vt = linalg.svd(Xc, full_matrices=False)
-    noise = max(X.shape) * np.finfo(np.float64).eps
-    kept = s > rounding(X, sample_weight)
+    U, s, Vt = linalg.svd(given.X, full_matrices=False)
+    kept = s > given.rounding
     U, s, V = U[:, kept], s[kept], Vt[kept].T
-    B = (V / s) @ (U.T @ target)
+    B = (V / s) @ (U.T @ given.target)
     null = np.eye(len(V)) - V @ V.T
-    dependent = np.diag(null) > noise
+    dependent = np.diag(null) > given.precision
     direction = np.where(dependent, null, (V / s**2) @ V.T)
     pivot = np.diag(direction)
     pivot = np.where(pivot > 0, pivot, 1.0)
     W = B - direction * (np.diag(B) / pivot)
     np.fill_diagonal(W, 0.0)
-    return W, t_mean - x_mean @ W
+    return W, given.t_mean - given.x_mean @ W
 
 
 def stable_regression_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
     """Regress f⁻¹ of every concept on all the others with a ridge; cap the spectral norm of W."""
-    W, b = ridge_weights(X, sample_weight, activation)
+    return stable_regression(Regressors.from_rows(X, sample_weight, activation))
+
+
+def stable_regression(given: Regressors) -> tuple[Array, Array]:
+    """Return the ridge regression weights and their bias, capped."""
+    W, b = ridge(given)
     factor = min(1.0, INNER_NORM / max(float(np.linalg.norm(W, 2)), float(np.finfo(np.float64).tiny)))
     # The target shrinks with the weights, so that the mean row still maps to a shrunk mean.
     return factor * W, factor * b
 
 
 def ridge_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
-    """Return the stable regression weights and their bias before the cap.
+    """Return the stable regression weights and their bias before the cap."""
+    return ridge(Regressors.from_rows(X, sample_weight, activation))
+
+
+def ridge(given: Regressors) -> tuple[Array, Array]:
+    """Return the ridge regression weights and their bias before the cap.
 
     With P = (XᵀX / n + λ I)⁻¹ and B = P Xᵀ f⁻¹(X) / n, deleting column i again gives B_·i − P_·i B_ii / P_ii.
     """
-    t_mean, target = centre(activation.inverse(X), sample_weight)
-    x_mean, Xc = centre(X, sample_weight)
-    total = sample_weight.sum()
-    P = np.linalg.inv(Xc.T @ Xc / total + INNER_RIDGE * np.eye(X.shape[1]))
-    B = P @ (Xc.T @ target) / total
+    X, total = given.X, given.total
+    P = np.linalg.inv(X.T @ X / total + INNER_RIDGE * np.eye(X.shape[1]))
+    B = P @ (X.T @ given.target) / total
     W = B - P * (np.diag(B) / np.diag(P))
     np.fill_diagonal(W, 0.0)
-    return W, t_mean - x_mean @ W
+    return W, given.t_mean - given.x_mean @ W
 
 
 def correlation_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:
@@ -92,10 +148,14 @@ def correlation_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:
 
     No column of X may be constant.
     """
-    _, Xc = centre(X, sample_weight)
-    Xc /= np.linalg.norm(Xc, axis=0)
-    W = Xc.T @ Xc
-    return W / np.linalg.norm(W), np.zeros(X.shape[1])
+    return correlations(centre(X, sample_weight)[1])
+
+
+def correlations(centred: Array) -> tuple[Array, Array]:
+    """Return the same from centred rows times √w, or a factor of them."""
+    unit = centred / np.linalg.norm(centred, axis=0)
+    W = unit.T @ unit
+    return W / np.linalg.norm(W), np.zeros(len(W))
 
 
 def slope_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:
@@ -103,7 +163,11 @@ def slope_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:
 
     No column of X may be constant.
     """
-    _, Xc = centre(X, sample_weight)
-    covariance = Xc.T @ Xc
+    return slopes(centre(X, sample_weight)[1])
+
+
+def slopes(centred: Array) -> tuple[Array, Array]:
+    """Return the same from centred rows times √w, or a factor of them."""
+    covariance = centred.T @ centred
     W = covariance / np.diag(covariance)[:, None]
-    return W / np.linalg.norm(W), np.zeros(X.shape[1])
+    return W / np.linalg.norm(W), np.zeros(len(W))

@@ -20,7 +20,10 @@ from scipy.linalg.blas import dgemm, dsyrk, dtrmm
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from .activation import Array
-from .constants import AMPLIFICATION, BASIS_ROWS, NOVELTY
+from .blocks import ROWS
+from .constants import AMPLIFICATION, NOVELTY
+from .increments import block_increments
+from .reasoning import Network
 
 INDEPENDENT = 1e-3
 """Part of an innovation that must be new once the map has been applied to all rows; it is about 1 on most data.
@@ -71,6 +74,11 @@ class Basis:
         """Return the basis of the first `n_iterations` iterations after A⁰."""
         return self.first(self.ends[n_iterations])
 
+    def until(self, changes: Array, tol: float) -> "Basis":
+        """Return the basis up to the fixed point: the first iteration at which nothing changes by `tol` or more."""
+        fixed = np.flatnonzero(changes[1:] < tol)
+        return self.cut(fixed[0]) if len(fixed) else self
+
     def first(self, n_columns: int) -> "Basis":
         """Return the basis of the first columns of Q, the constant among them; A⁰ stays, even without a column."""
         starts = [1, *self.ends[:-1]]
@@ -95,22 +103,6 @@ class Basis:
 def fit_innovations(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
     """Return the basis and the rows' Q, which satisfies Σ_i w_i Q_iᵀ Q_i = I."""
     return whitened(*grow(blocks, sample_weight, max_rank), sample_weight)
-
-
-def spanning_rows(initial: Array, sample_weight: Array, max_rank: int) -> NDArray[np.intp]:
-    """Return rows that suffice to build the map: some evenly spread in their order, and the most outlying ones.
-
-    Late innovations are largest on outliers; on a map that never saw these, they would be all that counts.
-    """
-    n, (spread, outlying) = len(initial), (share * max_rank for share in BASIS_ROWS)
-    if n <= spread + outlying:
-        return np.arange(n)
-    even = (np.arange(spread) * n + n // 2) // spread
-    mean = sample_weight @ initial / sample_weight.sum()
-    centred = initial - mean
-    value, vector = np.linalg.eigh((centred * sample_weight[:, None]).T @ centred)
-    distance = ((centred @ (vector / np.sqrt(np.maximum(value, 0.0) + 1e-6 * value.mean()))) ** 2).sum(axis=1)
-    return np.union1d(even, np.argsort(distance, kind="stable")[n - outlying :])
 
 
 def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
@@ -143,14 +135,39 @@ def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[
     return Basis(tuple(columns), tuple(scales), T, np.eye(len(T))), F[:, : len(T)]
 
 
+def features(basis: Basis, network: Network, initial: Array, reference: Array) -> tuple[Array, Array]:
+    """Return F of rows with these initial states, (n, p + 1), and the largest change of any activation by iteration.
+
+    Each block of rows goes through all iterations while it is in the cache.
+    """
+    ends = basis.ends
+    F = np.empty((len(initial), ends[-1]), order="F")
+    F[:, 0] = 1.0
+    changes = np.zeros(len(basis.columns))
+    starts = [1, *ends[:-1]]
+    for begin in range(0, len(F), ROWS):
+        rows = slice(begin, begin + ROWS)
+        found = block_increments(network, initial[rows], reference)
+        for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
+            F[rows, starts[t] : ends[t]] = linearised[:, basis.columns[t]] * basis.scales[t]
+            changes[t] = max(changes[t], np.abs(whole).max())
+    return F, changes
+
+
 def whitened(basis: Basis, F: Array, sample_weight: Array) -> tuple[Basis, Array]:
     """Make the innovations of all rows orthonormal; `F` holds their features times √w and is overwritten."""
     mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
-    whiten = _whitening(dsyrk(1.0, mapped, trans=1))
-    sound = len(whiten)
-    Q = dtrmm(1.0, whiten, mapped[:, :sound], side=1, overwrite_b=1)
+    basis = whitened_by(basis, dsyrk(1.0, mapped, trans=1))
+    Q = dtrmm(1.0, basis.whiten, mapped[:, : len(basis.map)], side=1, overwrite_b=1)
     Q /= np.sqrt(sample_weight)[:, None]
-    return replace(basis, whiten=np.pad(whiten, (0, len(basis.map) - sound))).first(sound), Q
+    return basis, Q
+
+
+def whitened_by(basis: Basis, gram: Array) -> Basis:
+    """Return the basis with the whitening of rows whose mapped features have this Gram matrix (its upper triangle)."""
+    whiten = _whitening(gram)
+    sound = len(whiten)
+    return replace(basis, whiten=np.pad(whiten, (0, len(basis.map) - sound))).first(sound)
 
 
 def _whitening(gram: Array) -> Array:

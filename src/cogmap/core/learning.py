@@ -14,9 +14,9 @@ from itertools import islice
 import numpy as np
 
 from .activation import Array
-from .blocks import ROWS
 from .cases import fit_cases
 from .constants import (
+    BASIS_ROWS,
     CONCEPTS_PER_ROW,
     FEW_ROWS,
     INNOVATIONS_PER_ROW,
@@ -25,11 +25,12 @@ from .constants import (
     RIDGE_PENALTIES,
     RIDGE_ROWS,
 )
-from .increments import block_increments, increments
-from .innovations import Basis, fit_innovations, grow, spanning_rows, whitened
+from .increments import increments
+from .innovations import Basis, features, fit_innovations, grow, whitened
 from .readout import Readout, final_state, moore_penrose
 from .reasoning import Network, until_fixed_point
 from .ridge import Design, Spectrum, smooth, solve, spectrum
+from .sampling import Keys, Outlyingness, content_keys, spanning_samples, union
 from .shrinkage import active_rows, fit_shrunken
 
 
@@ -94,10 +95,12 @@ def learn(
     final: bool,
     max_iter: int,
     tol: float,
+    keys: Keys | None = None,
 ) -> Learned:
     """Solve the readout for rows with initial states `initial`, shape (n, M).
 
-    `unit` is the weight that leaving a row out takes away: one copy of the row, or what there is of it.
+    `unit` is the weight that leaving a row out takes away: one copy of the row, or what there is of it. `keys` say
+    which rows are copies, and choose those on which the map to innovations is built; by default those of `initial`.
     """
     if final or alpha == 0 or initial.shape[1] == 0:
         states = until_fixed_point(network, initial, max_iter, tol)
@@ -109,10 +112,10 @@ def learn(
         design = replace(design, n_iter=sum(1 for _ in _useful(design, tol)) - 1)
         return _ridge(design, spectrum(design), target, float(alpha))
     if cases:
-        return _with_cases(_innovations(design, tol), initial, target, sample_weight, unit)
+        return _with_cases(_innovations(design, keys, tol), initial, target, sample_weight, unit)
     candidates = []
     if initial.shape[1] < CONCEPTS_PER_ROW * sample_weight.sum():
-        candidates.append(_shrunken(design, target, tol))
+        candidates.append(_shrunken(design, target, keys, tol))
     if sample_weight.sum() < FEW_ROWS * initial.shape[1]:
         candidates.append(_best_ridge(design, target, tol))
     return min(candidates, key=lambda found: found.error(target, sample_weight))
@@ -139,45 +142,41 @@ def _useful(design: Design, tol: float) -> Iterator[Array]:
         yield increment.linearised
 
 
-def _innovations(design: Design, tol: float) -> Innovations:
+def _innovations(design: Design, keys: Keys | None, tol: float) -> Innovations:
     """Find the innovations of all rows, with a map that is built on a sample where rows are many."""
     weight = design.sample_weight
-    n_concepts, total = design.initial.shape[1], weight.sum()
-    # The concepts themselves are read in any case, as far as rows allow.
-    max_rank = int(max(1, min(MAX_RANK, INNOVATIONS_PER_ROW * total), min(n_concepts, CONCEPTS_PER_ROW * total)))
-    rows = spanning_rows(design.initial, weight, max_rank)
-    if len(rows) == len(weight):
+    max_rank, sizes = sample_sizes(design.initial.shape[1], weight.sum())
+    if len(weight) <= sum(sizes):
         return Innovations(design.reference, *fit_innovations(_useful(design, tol), weight, max_rank))
-    sample = replace(design, initial=design.initial[rows], sample_weight=weight[rows])
-    # Here `tol` must wait: the fixed point is a matter of all rows.
-    basis = grow(_useful(sample, tol=0.0), sample.sample_weight, max_rank)[0]
-    F, changes = _features(design, basis)
-    fixed = np.flatnonzero(changes[1:] < tol)
-    basis = basis.cut(fixed[0]) if len(fixed) else basis
+    centred = design.initial - design.reference
+    outlyingness = Outlyingness.from_scatter(design.reference, (centred * weight[:, None]).T @ centred)
+    keys = content_keys(design.initial) if keys is None else keys
+    sample = union(spanning_samples(outlyingness, design.initial, keys, weight, sizes))
+    basis = sampled_basis(design.network, design.reference, *sample, max_rank, design.n_iter)
+    F, changes = features(basis, design.network, design.initial, design.reference)
+    F *= design.root
+    basis = basis.until(changes, tol)
     return Innovations(design.reference, *whitened(basis, F[:, : basis.ends[-1]], weight))
 
 
-def _features(design: Design, basis: Basis) -> tuple[Array, Array]:
-    """Return the basis's features of all rows times √w, and the largest change of any activation at each iteration.
+def sample_sizes(n_concepts: int, total: float) -> tuple[int, tuple[int, int]]:
+    """Return the most innovations that rows of this total weight may have, and how many rows the map is built on."""
+    # The concepts themselves are read in any case, as far as rows allow.
+    max_rank = int(max(1, min(MAX_RANK, INNOVATIONS_PER_ROW * total), min(n_concepts, CONCEPTS_PER_ROW * total)))
+    spread, outlying = BASIS_ROWS
+    return max_rank, (spread * max_rank, outlying * max_rank)
 
-    Each block of rows goes through all iterations while it is in the cache.
-    """
-    F = np.empty((len(design.initial), basis.ends[-1]), order="F")
-    changes = np.zeros(len(basis.columns))
-    starts = [1, *basis.ends[:-1]]
-    for begin in range(0, len(F), ROWS):
-        rows = slice(begin, begin + ROWS)
-        F[rows, 0] = 1.0
-        found = block_increments(design.network, design.initial[rows], design.reference)
-        for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
-            F[rows, starts[t] : basis.ends[t]] = linearised[:, basis.columns[t]] * basis.scales[t]
-            changes[t] = max(changes[t], np.abs(whole).max())
-    F *= design.root
-    return F, changes
+
+def sampled_basis(
+    network: Network, reference: Array, initial: Array, sample_weight: Array, max_rank: int, n_iter: int
+) -> Basis:
+    """Build the map on sample rows. Here `tol` must wait: the fixed point is a matter of all rows."""
+    found = islice(increments(network, initial, reference), n_iter + 1)
+    return grow((increment.linearised for increment in found), sample_weight, max_rank)[0]
 
 
 def _with_cases(known: Innovations, initial: Array, target: Array, weight: Array, unit: Array) -> Learned:
-    active = active_rows(known.Q, known.basis.ends, weight, unit)
+    active = active_rows(known.Q, known.basis.ends, weight.sum(), unit)
     found = fit_cases(initial, known.reference, known.basis, known.Q, active, target, weight, unit)
     return Learned(
         found.readout,
@@ -191,9 +190,9 @@ def _with_cases(known: Innovations, initial: Array, target: Array, weight: Array
     )
 
 
-def _shrunken(design: Design, target: Array, tol: float) -> Learned:
+def _shrunken(design: Design, target: Array, keys: Keys | None, tol: float) -> Learned:
     weight, total = design.sample_weight, design.sample_weight.sum()
-    known = _innovations(design, tol)
+    known = _innovations(design, keys, tol)
     readout, outside, path = fit_shrunken(known.reference, known.basis, known.Q, target, weight, design.unit)
     active = path.active[: readout.n_iter + 1] @ weight / total
     inside = known.Q[:, : len(readout.coefficients)]

@@ -4,18 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .activation import ACTIVATIONS, Array
 from .blocks import in_blocks
 from .cases import sample_rows
 from .concepts import Concepts, fit_concepts
-from .constraints import Bounds, constrained_regression, constrained_stable_regression
+from .constraints import Bounds, bounded_regression, bounded_stable_regression
 from .decision import class_shares
-from .inner import correlation_weights, regression_weights, slope_weights, stable_regression_weights
+from .inner import Regressors, centre, correlations, regression, slopes, stable_regression
 from .learning import Learned, learn, learn_with_cases
 from .readout import Readout, inverse_one_hot
 from .reasoning import Network, trajectory
+from .sampling import content_keys
+from .training import Rows
 
 
 @dataclass(frozen=True)
@@ -37,29 +38,6 @@ class Settings:
     cases: bool
     tol: float
     bounds: Callable[[Concepts], Bounds] | None = None
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Training rows of positive weight, their class codes, weights, and the weight of one copy of each."""
-
-    X: Array
-    codes: NDArray[np.intp]
-    weight: Array
-    unit: Array
-    n_classes: int
-
-
-def merge_copies(X: Array, codes: NDArray[np.intp], frequency: Array) -> tuple[Array, NDArray[np.intp], Array]:
-    """Return each different (row, class) once, with the sum of its frequencies, in an order of their own.
-
-    A row of weight 2 and a repeated row are then the same to the last bit, and so are all orders of the rows.
-    """
-    # Adding 0 turns −0 into 0, which compare equal but differ in their bytes.
-    table = np.ascontiguousarray(np.column_stack([codes, X]) + 0.0)
-    packed = table.view(np.dtype((np.void, table.shape[1] * table.itemsize))).ravel()
-    _, first, copy_of = np.unique(packed, return_index=True, return_inverse=True)
-    return X[first], codes[first], np.bincount(copy_of.ravel(), frequency, len(first)).astype(np.float64)
 
 
 SUMMARY_ROWS = 256
@@ -109,18 +87,36 @@ class Model:
         return scaled
 
 
-def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
-    """Learn concepts and inner weights from the rows, then the readout from their states and classes."""
+@dataclass(frozen=True)
+class Solved:
+    """What is known about a readout; the attributes are those of `Learned`, but for the scores of the rows."""
+
+    readout: Readout
+    rank: int
+    condition: float
+    degrees_of_freedom: float
+    alpha: float | None = None
+    shrinkage: Array | None = None
+    active: Array | None = None
+
+
+def fit_network(rows: Rows, settings: Settings) -> tuple[Concepts, Network, Array]:
+    """Learn concepts and inner weights from the rows; also return their initial states."""
     activation = ACTIVATIONS[settings.activation]
     bounds = (activation.low, activation.high)
     concepts = fit_concepts(rows.X, rows.weight, settings.scaling, settings.terms, bounds)
     initial = concepts(rows.X)
-    W, b = _inner_weights(concepts, initial, rows.weight, settings)
-    network = Network.from_rule(settings.rule, W, b, float(settings.phi), activation)
+    W, b = _inner_weights(concepts, settings, initial, rows.weight)
+    return concepts, Network.from_rule(settings.rule, W, b, float(settings.phi), activation), initial
+
+
+def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
+    """Learn concepts and inner weights from the rows, then the readout from their states and classes."""
+    concepts, network, initial = fit_network(rows, settings)
     learned = learn(
         network,
         initial,
-        inverse_one_hot(rows.codes, rows.n_classes, activation),
+        inverse_one_hot(rows.codes, rows.n_classes, network.activation),
         rows.weight,
         rows.unit,
         alpha=settings.alpha,
@@ -128,6 +124,7 @@ def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
         final=settings.readout == "final",
         max_iter=settings.max_iter,
         tol=settings.tol,
+        keys=content_keys(rows.X[:, concepts.varies]),
     )
     return Model(concepts, network, learned.readout), learned
 
@@ -139,20 +136,31 @@ def remember(model: Model, learned: Learned, rows: Rows) -> tuple[Model, Learned
     return replace(model, readout=found.readout), found
 
 
-def _inner_weights(concepts: Concepts, initial: Array, weight: Array, settings: Settings) -> tuple[Array, Array]:
-    activation, inner = ACTIVATIONS[settings.activation], settings.inner
+def _inner_weights(concepts: Concepts, settings: Settings, initial: Array, weight: Array) -> tuple[Array, Array]:
+    regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
+    if not regresses:
+        return inner_weights(concepts, settings, centre(initial, weight)[1], None)
+    given = Regressors.from_rows(initial, weight, ACTIVATIONS[settings.activation])
+    return inner_weights(concepts, settings, given.X, given)
+
+
+REGRESSIONS = ("regression", "stable-regression")
+"""Inner weights that need f⁻¹ of the concepts too."""
+
+
+def inner_weights(
+    concepts: Concepts, settings: Settings, centred: Array, regressors: Regressors | None
+) -> tuple[Array, Array]:
+    """Return W and b from centred concepts times √w, or a factor of them; regressions need `regressors`."""
+    inner = settings.inner
     bounds = None if settings.bounds is None else settings.bounds(concepts)
+    if regressors is not None:
+        if inner == "regression":
+            return regression(regressors) if bounds is None else bounded_regression(regressors, bounds)
+        return stable_regression(regressors) if bounds is None else bounded_stable_regression(regressors, bounds)
     if not isinstance(inner, str):
         # Weights between features hold for all their terms.
-        W, b = inner[np.ix_(concepts.feature, concepts.feature)], np.zeros(initial.shape[1])
-    elif inner == "regression":
-        if bounds is not None:
-            return constrained_regression(initial, weight, activation, bounds)
-        W, b = regression_weights(initial, weight, activation)
-    elif inner == "stable-regression":
-        if bounds is not None:
-            return constrained_stable_regression(initial, weight, activation, bounds)
-        W, b = stable_regression_weights(initial, weight, activation)
+        W, b = inner[np.ix_(concepts.feature, concepts.feature)], np.zeros(centred.shape[1])
     else:
-        W, b = (correlation_weights if inner == "correlation" else slope_weights)(initial, weight)
+        W, b = (correlations if inner == "correlation" else slopes)(centred)
     return (W if bounds is None else bounds.clip(W)), b

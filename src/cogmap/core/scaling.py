@@ -59,9 +59,14 @@ def _knots(kind: str, column: Array, sample_weight: Array) -> tuple[Array, Array
     low, high = column.min(), column.max()
     if kind == "minmax":
         return np.array([low, high]), np.array([0.0, 1.0])
-    values, ranks = rank_knots(column, sample_weight)
+    return knot_heights(kind, *rank_knots(column, sample_weight))
+
+
+def knot_heights(kind: str, values: Array, ranks: Array) -> tuple[Array, Array]:
+    """Return the knots of the scaling ``"quantile"`` or ``"halfway"``, given those of the ranks."""
     if kind == "quantile":
         return values, ranks
+    low, high = values[0], values[-1]
     return values, (ranks + (values - low) / (high - low)) / 2
 
 
@@ -74,15 +79,23 @@ def rank_knots(column: Array, sample_weight: Array) -> tuple[Array, Array]:
     order = np.argsort(column, kind="stable")
     column, sample_weight = column[order], sample_weight[order]
     starts = np.flatnonzero(np.r_[True, np.diff(column) > TIE * (column[-1] - column[0])])
-    mass = np.add.reduceat(sample_weight, starts)
-    upto = np.cumsum(mass)
-    rank = upto - mass / 2
-    if len(starts) > KNOTS:
-        levels = (np.arange(KNOTS) + 0.5) / KNOTS * upto[-1]
-        kept = np.unique(np.r_[0, np.searchsorted(upto, levels), len(starts) - 1])
-    else:
-        kept = np.arange(len(starts))
     ends = np.r_[starts[1:], len(column)] - 1
-    values = np.c_[column[starts], column[ends]][kept].ravel()
+    return group_knots(column[starts], column[ends], np.add.reduceat(sample_weight, starts))
+
+
+def kept_groups(mass: Array) -> NDArray[np.intp]:
+    """Return the groups of tied values that become knots, given the weight of each group."""
+    if len(mass) <= KNOTS:
+        return np.arange(len(mass))
+    upto = np.cumsum(mass)
+    levels = (np.arange(KNOTS) + 0.5) / KNOTS * upto[-1]
+    return np.unique(np.r_[0, np.searchsorted(upto, levels), len(mass) - 1])
+
+
+def group_knots(low: Array, high: Array, mass: Array) -> tuple[Array, Array]:
+    """Return the knots of groups of tied values, given their smallest and largest values and their weights."""
+    rank = np.cumsum(mass) - mass / 2
+    kept = kept_groups(mass)
+    values = np.c_[low, high][kept].ravel()
     height = (rank[kept] - rank[0]) / max(rank[-1] - rank[0], np.finfo(np.float64).tiny)
     return values, np.repeat(height, 2)

@@ -113,19 +113,17 @@ def leverages(Q: Array, ends: Sequence[int]) -> Array:
     return np.cumsum([(Q[:, a:b] ** 2).sum(axis=1) for a, b in zip(starts, ends, strict=True)], axis=0) + Q[:, 0] ** 2
 
 
-def active_rows(Q: Array, ends: Sequence[int], sample_weight: Array, unit: Array) -> NDArray[np.bool_]:
+def active_rows(Q: Array, ends: Sequence[int], total: float, unit: Array) -> NDArray[np.bool_]:
     """Say which training rows still reason at each iteration, by the leverage h / (1 − v h) they have from outside."""
     leverage = leverages(Q, ends)
     outside = leverage / np.maximum(1 - unit * leverage, LEAST_FREE)
-    active: NDArray[np.bool_] = np.logical_and.accumulate(
-        outside <= gate_caps(ends, sample_weight.sum())[:, None], axis=0
-    )
+    active: NDArray[np.bool_] = np.logical_and.accumulate(outside <= gate_caps(ends, total)[:, None], axis=0)
     return active
 
 
-def trace(Q: Array, ends: Sequence[int], target: Array, C: Array, sample_weight: Array, unit: Array) -> Path:
-    """Follow the leave-one-out predictions through the iterations."""
-    leverage, active = leverages(Q, ends), active_rows(Q, ends, sample_weight, unit)
+def trace(Q: Array, ends: Sequence[int], target: Array, C: Array, total: float, unit: Array) -> Path:
+    """Follow the leave-one-out predictions through the iterations; `total` is the weight of all training rows."""
+    leverage, active = leverages(Q, ends), active_rows(Q, ends, total, unit)
     fitted = Q[:, :1] @ C[:1]
     mean = previous = leave_one_out(target, fitted, Q[:, 0] ** 2, unit)
     gains = np.zeros((len(ends), *target.shape))
@@ -145,10 +143,20 @@ def shrink_factors(path: Path, target: Array, sample_weight: Array) -> Array:
     that with one more row, Σu ≈ 1, has the same direction (scaling u trades the two terms monotonically), so it is
     solved once and divided by its sum.
     """
-    n_steps = len(path.gains)
+    return factors_from(gains_gram(path, target, sample_weight))
+
+
+def gains_gram(path: Path, target: Array, sample_weight: Array) -> Array:
+    """Return the Gram matrix of the iterations' gains and of what the mean leaves, shape (T + 2, T + 2)."""
     root = np.sqrt(sample_weight)[:, None]
-    flat = np.vstack([(path.gains * root).reshape(n_steps, -1), ((target - path.mean) * root).reshape(1, -1)])
-    gram = flat @ flat.T
+    flat = np.vstack([(path.gains * root).reshape(len(path.gains), -1), ((target - path.mean) * root).reshape(1, -1)])
+    gram: Array = flat @ flat.T
+    return gram
+
+
+def factors_from(gram: Array) -> Array:
+    """Return the shrink factors that belong to a Gram matrix of gains."""
+    n_steps = len(gram) - 1
     vertices = np.vstack([-np.triu(np.ones((n_steps, n_steps + 1)), 1), np.ones((1, n_steps + 1))])
     value, vector = np.linalg.eigh(vertices.T @ gram @ vertices / (gram[-1, -1] or 1.0))
     factor = np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T
@@ -165,10 +173,14 @@ def fit_shrunken(
     Iterations whose factor is 0 are cut off.
     """
     C = Q.T @ (sample_weight[:, None] * target)
-    path = trace(Q, basis.ends, target, C, sample_weight, unit)
+    path = trace(Q, basis.ends, target, C, sample_weight.sum(), unit)
     shrink = shrink_factors(path, target, sample_weight)
     outside = path.mean + np.tensordot(shrink, path.gains, axes=1)
+    return shrunk_readout(reference, basis, C, shrink, sample_weight.sum()), outside, path
+
+
+def shrunk_readout(reference: Array, basis: Basis, C: Array, shrink: Array, total: float) -> ShrunkReadout:
+    """Put a readout together; iterations whose factor is 0 are cut off."""
     last = max(int(np.count_nonzero(shrink > 0)) - 1, 0)
     basis, shrink = basis.cut(last), shrink[: last + 1]
-    caps = gate_caps(basis.ends, sample_weight.sum())
-    return ShrunkReadout(reference, basis, C[: basis.ends[-1]], shrink, caps), outside, path
+    return ShrunkReadout(reference, basis, C[: basis.ends[-1]], shrink, gate_caps(basis.ends, total))

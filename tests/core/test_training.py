@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogmap.core.model import merge_copies
+from cogmap.core.training import merge_copies
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40))

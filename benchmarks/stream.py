@@ -1,0 +1,137 @@
+"""Streamed fits: the contract on the paper's sets, and throughput and memory from Parquet.
+
+Contract:    COGMAP_DATA=… python benchmarks/stream.py contract
+Throughput:  python benchmarks/stream.py parquet --rows 1000000 --features 20
+
+`contract` fits every set at once and in blocks of 384 rows, and prints the largest change of any score of any row,
+relative to the largest score. `parquet` writes a file, fits it streamed, and fits as many rows in memory as `--memory`
+says; it prints rows per second of processor time and the peak of the resident memory, each in a process of its own.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import numpy as np
+
+from cogmap import LTCNClassifier, classifier, intake, stream
+from cogmap.core import sources
+
+
+def problem(rng, n, m):
+    """Return rows and two classes."""
+    X = rng.normal(size=(n, m))
+    return X, (np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + rng.normal(size=n) > 0).astype(int)
+
+
+def contract(_):
+    """Compare fits at once with fits in blocks."""
+    from data import load, names
+
+    sources.BLOCK_ROWS = 384
+    print("| dataset | rows | alpha='loo' | labels | alpha=1 | labels |\n|---|---|---|---|---|---|")
+    for name in names():
+        X, y = load(name)
+        cells = []
+        for alpha in ("loo", 1.0):
+            fitted = []
+            for most in (10**9, 50):
+                classifier.MOST_ROWS = intake.MOST_ROWS = stream.MOST_ROWS = most
+                fitted.append(LTCNClassifier(alpha=alpha).fit(X, y)._scores(X))
+            at_once, blocks = fitted
+            change = np.abs(blocks - at_once).max() / np.abs(at_once).max()
+            cells += [f"{change:.1e}", f"{(blocks.argmax(axis=1) != at_once.argmax(axis=1)).mean():.2%}"]
+        print(f"| {name} | {len(y)} | " + " | ".join(cells) + " |", flush=True)
+
+
+def write(path, n, m):
+    """Write rows to Parquet, a million at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng, writer = np.random.default_rng(0), None
+    for start in range(0, n, 10**6):
+        X, y = problem(rng, min(10**6, n - start), m)
+        table = pa.table({f"x{j}": X[:, j] for j in range(m)} | {"y": y})
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table, row_group_size=2**17)
+    writer.close()
+
+
+def peak():
+    """Return the peak of this process's memory in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def streamed(path):
+    """Fit a file, and print seconds and memory."""
+    before, start, passes = peak(), time.process_time(), []
+    stream.fit(path, target="y", progress=lambda told: passes.append(told.number))
+    print(time.process_time() - start, peak() - before, max(passes))
+
+
+def in_memory(n, m):
+    """Fit rows in memory, and print the seconds."""
+    X, y = problem(np.random.default_rng(0), n, m)
+    start = time.process_time()
+    LTCNClassifier().fit(X, y)
+    print(time.process_time() - start)
+
+
+def alone(*arguments):
+    """Return what this file prints in a process of its own."""
+    done = subprocess.run([sys.executable, __file__, *map(str, arguments)], capture_output=True, text=True, check=True)
+    return [float(word) for word in done.stdout.split()]
+
+
+def parquet(arguments):
+    """Compare a streamed fit with one in memory, per row."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        write(path, arguments.rows, arguments.features)
+        seconds, extra, passes = alone("streamed", path)
+    known = min(arguments.memory, arguments.rows)
+    (reference,) = alone("memory", known, arguments.features)
+    ratio = (seconds / arguments.rows) / (reference / known)
+    head = ("rows", "features", "passes over the file", "rows / s", "extra memory", "in memory, rows / s", "ratio")
+    print("| " + " | ".join(head) + " |")
+        "| rows | features | passes over the file | rows / s | extra memory | in memory, rows / s | time per row, ratio |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    print(
+        f"| {arguments.rows} | {arguments.features} | {passes:.0f} | {arguments.rows / seconds:.0f} | {extra:.0f} MB | "
+        f"{known / reference:.0f} ({known} rows) | {ratio:.2f} |"
+    )
+
+
+def main():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("contract").set_defaults(run=contract)
+    one = commands.add_parser("parquet")
+    one.add_argument("--rows", type=int, default=10**6)
+    one.add_argument("--features", type=int, default=20)
+    one.add_argument("--memory", type=int, default=200_000)
+    one.set_defaults(run=parquet)
+    part = commands.add_parser("streamed")
+    part.add_argument("path")
+    part.set_defaults(run=lambda given: streamed(given.path))
+    part = commands.add_parser("memory")
+    part.add_argument("rows", type=int)
+    part.add_argument("features", type=int)
+    part.set_defaults(run=lambda given: in_memory(given.rows, given.features))
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,307 @@
+"""A network from blocks of rows, in a fixed number of passes and with memory that does not depend on their number.
+
+After the census (classes, ranges; the caller's, because labels are the user's):
+
+1. rank knots: one pass for cells, up to five to refine those that matter (`cells`); none for min-max. As many again
+   for linguistic terms;
+2. moments of the concepts, and of f⁻¹ of them for a regression → inner weights, reference row; the rows that a model
+   keeps as its summary;
+3. the sample of rows on which the map to innovations is built;
+4. Gram matrix and class sums of the mapped features → innovations and outer weights;
+5. leave-one-out gains of every iteration → shrink factors; share of the rows that the gate lets reason;
+6. – 9. the decision (`decision_passes`).
+
+Passes 5 – 9 read the leave-one-out predictions of every row; they reason again only where these are too many to keep.
+With a positive α, `ridge_passes` takes the place of 4 and 5.
+
+Easy to get wrong: a block's function must be a pure function of the block and of what earlier passes found, with
+nothing but data in it, because a cluster sends it to other machines. Hence the partial applications of plain functions.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk, dtrmm
+
+from .activation import ACTIVATIONS, Array
+from .cells import streamed_knots
+from .concepts import Concepts, term_peaks
+from .constants import FEW_ROWS
+from .decision import Decision
+from .decision_passes import Scored, decide
+from .inner import Regressors
+from .innovations import Basis, features, whitened_by
+from .learning import sample_sizes, sampled_basis
+from .model import REGRESSIONS, SUMMARY_ROWS, Model, Settings, Solved, Summary, inner_weights
+from .readout import inverse_one_hot
+from .reasoning import Network
+from .ridge_passes import Frame, fit_ridge
+from .sampling import Outlyingness, Sample, Samples, content_keys, spanning_samples, union
+from .scaling import Scaling, identity, knot_heights
+from .shrinkage import Path, ShrunkReadout, factors_from, gains_gram, shrunk_readout, trace
+from .statistics import Factor, Gains, Gram, Source
+from .training import Rows, Started
+
+
+@dataclass(frozen=True)
+class Range:
+    """What the census says: smallest and largest value of every feature, and the weight of every class."""
+
+    low: Array
+    high: Array
+    mass: Array
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        """Which features have two different values."""
+        differs: NDArray[np.bool_] = self.high > self.low
+        return differs
+
+    @property
+    def total(self) -> float:
+        """Σ w."""
+        return float(self.mass.sum())
+
+
+class Prepared(NamedTuple):
+    """A network whose readout is still missing, and the rows that stand for all."""
+
+    concepts: Concepts
+    network: Network
+    reference: Array
+    sample: Array
+    sample_weight: Array
+    summary: Summary
+
+
+class Fitted(NamedTuple):
+    """A network with its readout and decision."""
+
+    model: Model
+    solved: Solved
+    decision: Decision
+    summary: Summary
+
+
+def fit_blocks(
+    source: Source[Rows], known: Range, settings: Settings, metric: str | None, concepts: Concepts | None = None
+) -> Fitted:
+    """Fit a network with innovations, or a ridge of positive α, to blocks of rows.
+
+    `metric` None is the decision by the largest score. `concepts` may be given where they are known already.
+    """
+    concepts = fit_concepts(source, known, settings) if concepts is None else concepts
+    initial = source.map(partial(_initial, concepts), len(concepts.feature) + 4)
+    prepared = prepare(source, initial, known, settings, concepts)
+    if settings.alpha == "loo":
+        basis, sums = _innovations(initial, known, settings, prepared)
+        return _shrunken(initial, known, metric, prepared, basis, sums)
+    return _ridge(initial, known, settings, metric, prepared)
+
+
+def _initial(concepts: Concepts, block: Rows) -> Started:
+    keys = content_keys(block.X[:, concepts.varies])
+    return Started(concepts(block.X), keys, block.codes, block.weight, block.unit, block.n_classes)
+
+
+def passable(settings: Settings, n_rows: int, n_features: int) -> bool:
+    """Say whether blocks of rows suffice: without cases and minimum norms, and with rows enough for innovations."""
+    if settings.readout == "final" or settings.cases or settings.alpha == 0:
+        return False
+    n_concepts = n_features * (settings.terms or 1)
+    return settings.alpha != "loo" or n_rows >= FEW_ROWS * n_concepts
+
+
+def _ridge(source: Source[Started], known: Range, settings: Settings, metric: str | None, prepared: Prepared) -> Fitted:
+    concepts, network, reference, sample, weight, summary = prepared
+    frame = Frame.from_sample(network, reference, sample, weight, settings.max_iter)
+    solved, smoother, scores = fit_ridge(source, frame, known.mass, float(settings.alpha), settings.tol)
+    zero, one = network.activation.inverse(np.array([0.0, 1.0])).tolist()
+    decision = decide(scores, smoother.between, known.mass, metric, (zero, one))
+    return Fitted(Model(concepts, network, solved.readout), solved, decision, summary)
+
+
+def fit_concepts(source: Source[Rows], known: Range, settings: Settings) -> Concepts:
+    """Learn scaling and terms; the same as `concepts.fit_concepts` of all rows."""
+    varies, kind = known.varies, settings.scaling
+    low, high = known.low[varies], known.high[varies]
+    if kind is None:
+        activation = ACTIVATIONS[settings.activation]
+        scaling = identity(len(low), activation.low, activation.high)
+    elif kind == "minmax":
+        ends = [np.array(pair) for pair in zip(low, high, strict=True)]
+        scaling = Scaling(tuple(ends), (np.array([0.0, 1.0]),) * len(ends))
+    else:
+        ranks = streamed_knots(source, partial(_columns, varies), low, high) if len(low) else []
+        knots = [knot_heights(kind, *found) for found in ranks]
+        scaling = Scaling(tuple(values for values, _ in knots), tuple(heights for _, heights in knots))
+    concepts = Concepts(varies, scaling, (np.empty(0),) * len(low))
+    if settings.terms is None or len(low) == 0:
+        return concepts
+    ends_scaled = concepts(np.vstack([known.low, known.high]))
+    knots = streamed_knots(source, partial(_initial_columns, concepts), *ends_scaled)
+    return replace(concepts, peaks=tuple(term_peaks(*found, settings.terms) for found in knots))
+
+
+def _columns(varies: NDArray[np.bool_], block: Rows) -> tuple[Array, Array]:
+    return block.X[:, varies], block.weight
+
+
+def _initial_columns(concepts: Concepts, block: Rows) -> tuple[Array, Array]:
+    return concepts(block.X), block.weight
+
+
+def prepare(
+    source: Source[Rows], initial: Source[Started], known: Range, settings: Settings, concepts: Concepts
+) -> Prepared:
+    """Learn the inner weights, and choose the rows that stand for all."""
+    activation = ACTIVATIONS[settings.activation]
+    regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
+    moments = source.reduce(partial(_moments, concepts, activation.name if regresses else None))
+    factor, kept = moments.factor, moments.summary
+    n_concepts = len(concepts.feature)
+    centred = factor.centred[:, :n_concepts]
+    regressors = Regressors.from_factor(factor, n_concepts) if regresses else None
+    W, b = inner_weights(concepts, settings, centred, regressors)
+    network = Network.from_rule(settings.rule, W, b, float(settings.phi), activation)
+    reference = factor.mean[:n_concepts]
+    outlyingness = Outlyingness.from_scatter(reference, centred.T @ centred)
+    sizes = sample_sizes(n_concepts, known.total)[1]
+    rows, weight = union(initial.reduce(partial(_samples, outlyingness, sizes)))
+    summary = Summary(kept.rows, kept.weight, known.mass / known.total)
+    return Prepared(concepts, network, reference, rows, weight, summary)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The factor of the concepts, and the rows that a model keeps."""
+
+    factor: Factor
+    summary: Sample
+
+    def merge(self, other: Self) -> Self:
+        """Join two."""
+        return type(self)(self.factor.merge(other.factor), self.summary.merge(other.summary))
+
+
+def _moments(concepts: Concepts, activation: str | None, block: Rows) -> Moments:
+    initial = concepts(block.X)
+    targets = [] if activation is None else [ACTIVATIONS[activation].inverse(initial)]
+    keys = content_keys(np.column_stack([block.codes, block.X]))
+    summary = Sample.from_block(np.zeros(len(keys)), keys, block.X, block.weight, SUMMARY_ROWS)
+    return Moments(Factor.from_block(initial, block.weight, *targets), summary)
+
+
+def _samples(outlyingness: Outlyingness, sizes: tuple[int, int], block: Started) -> Samples:
+    return spanning_samples(outlyingness, block.initial, block.keys, block.weight, sizes)
+
+
+def _innovations(source: Source[Started], known: Range, settings: Settings, prepared: Prepared) -> tuple[Basis, Array]:
+    """Return the innovations' basis, and their class sums Σ w q, shape (p + 1, N)."""
+    max_rank = sample_sizes(len(prepared.reference), known.total)[0]
+    basis = sampled_basis(
+        prepared.network, prepared.reference, prepared.sample, prepared.sample_weight, max_rank, settings.max_iter
+    )
+    found = source.reduce(partial(_gram, prepared.network, prepared.reference, basis))
+    basis = basis.until(found.changes, settings.tol)
+    end = basis.ends[-1]
+    basis = whitened_by(basis, found.gram[:end, :end])
+    sums: Array = basis.whiten.T @ found.sums[: len(basis.whiten)]
+    return basis, sums
+
+
+def _gram(network: Network, reference: Array, basis: Basis, block: Started) -> Gram:
+    F, changes = features(basis, network, block.initial, reference)
+    root = np.sqrt(block.weight)[:, None]
+    F *= root
+    mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
+    sums = mapped.T @ (np.eye(block.n_classes)[block.codes] * root)
+    return Gram(dsyrk(1.0, mapped, trans=1), sums, changes)
+
+
+class Traced(NamedTuple):
+    """A block's leave-one-out path, and the parts of the fit itself for rows that are alone in their class.
+
+    `alone` are these rows, and `inside`, shape (T + 2, k, N), what the constant and each iteration add to their scores.
+    """
+
+    path: Path
+    target: Array
+    codes: NDArray[np.intp]
+    weight: Array
+    alone: NDArray[np.intp]
+    inside: Array
+
+
+class Readable(NamedTuple):
+    """What it takes to follow a block through the iterations."""
+
+    network: Network
+    reference: Array
+    basis: Basis
+    coefficients: Array
+    mass: Array
+
+
+def _traced(readable: Readable, block: Started) -> Traced:
+    basis, C = readable.basis, readable.coefficients
+    F, _ = features(basis, readable.network, block.initial, readable.reference)
+    mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
+    Q = dtrmm(1.0, basis.whiten, mapped, side=1, overwrite_b=1)
+    target = inverse_one_hot(block.codes, block.n_classes, readable.network.activation)
+    path = trace(Q, basis.ends, target, C, float(readable.mass.sum()), block.unit)
+    alone = np.flatnonzero(readable.mass[block.codes] <= block.unit)
+    bounds = [0, 1, *basis.ends]
+    inside = [Q[alone, a:b] @ C[a:b] for a, b in pairwise(bounds)]
+    return Traced(path, target, block.codes, block.weight, alone, np.array(inside))
+
+
+def _gains(block: Traced) -> Gains:
+    return Gains(gains_gram(block.path, block.target, block.weight), block.path.active @ block.weight)
+
+
+def _scored(shrink: Array, scale: tuple[float, float], block: Traced) -> Scored:
+    """Return the scores that judge the decision, on the scale of the one-hot."""
+    raw = block.path.mean + np.tensordot(shrink, block.path.gains, axes=1)
+    raw[block.alone] = np.tensordot(np.r_[1.0, shrink], block.inside, axes=1)
+    zero, one = scale
+    return Scored((raw - zero) / (one - zero), block.codes, block.weight)
+
+
+def _shrunken(
+    source: Source[Started], known: Range, metric: str | None, prepared: Prepared, basis: Basis, sums: Array
+) -> Fitted:
+    """Solve the readout on the innovations, then the decision."""
+    zero, one = prepared.network.activation.inverse(np.array([0.0, 1.0])).tolist()
+    # The target is an affine map of the one-hot, and so is its product with Q of that with the one-hot.
+    C = zero * sums.sum(axis=1, keepdims=True) + (one - zero) * sums
+    readable = Readable(prepared.network, prepared.reference, basis, C, known.mass)
+    n_classes = len(known.mass)
+    paths = source.map(partial(_traced, readable), (len(basis.columns) + 2) * n_classes + 2)
+    gains = paths.reduce(_gains)
+    shrink = factors_from(gains.gram)
+    readout = shrunk_readout(prepared.reference, basis, C, shrink, known.total)
+    scored = paths.map(partial(_scored, shrink, (zero, one)), n_classes + 2)
+    decision = decide(scored, _between(readout, sums, known, one - zero), known.mass, metric, (zero, one))
+    solved = Solved(
+        readout,
+        rank=len(readout.coefficients),
+        condition=readout.basis.condition,
+        degrees_of_freedom=readout.degrees_of_freedom,
+        shrinkage=readout.shrink,
+        active=gains.active[: readout.n_iter + 1] / known.total,
+    )
+    return Fitted(Model(prepared.concepts, prepared.network, readout), solved, decision, prepared.summary)
+
+
+def _between(readout: ShrunkReadout, sums: Array, known: Range, span: float) -> Array:
+    """Return the covariance of the one-hot with the fitted scores on its scale, from the class sums of Q alone."""
+    shrunk = readout.shrinkage_of_columns[:, None] * readout.coefficients
+    of_class = sums[: len(shrunk)].T @ shrunk / known.total
+    prior = known.mass / known.total
+    between: Array = (of_class - np.outer(prior, of_class.sum(axis=0))) / span
+    return between

@@ -1,0 +1,107 @@
+"""Blocks of rows on this machine: cut from arrays, cut from a stream, or kept from an earlier pass.
+
+Every source cuts rows into blocks of `BLOCK_ROWS` in the order of the rows, wherever a user's own blocks end. A
+streamed fit is therefore the fit in memory, bit for bit, if it sees the same rows in the same order.
+
+Easy to get wrong: what a pass returns for each row may be kept for the next ones only while it is small. Beyond
+`KEPT_BYTES` it is computed anew, which gives the same bits, because a pass is a pure function of a block.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from .statistics import S, Source, merged
+from .training import Rows
+
+B = TypeVar("B")
+D = TypeVar("D")
+
+BLOCK_ROWS = 4608
+"""Rows of a block, 24 of those that stay in the cache: enough for a matrix product to be fast, few to hold."""
+
+KEPT_BYTES = 2**27
+"""What a pass may keep of all rows for the next one: 128 MiB."""
+
+
+@dataclass(frozen=True)
+class Blocks(Source[B]):
+    """A source from any function that yields the blocks anew, and the number of rows in them."""
+
+    start: Callable[[], Iterable[B]]
+    n_rows: int
+
+    def reduce(self, from_block: Callable[[B], S]) -> S:
+        """Return the statistic of all blocks."""
+        return merged(from_block(block) for block in self.start())
+
+    def map(self, function: Callable[[B], D], width: int) -> Source[D]:
+        """Return the function of every block as a source, kept where it is small."""
+        computed = Computed(self.start, function)
+        return Blocks(Kept(computed) if self.n_rows * width * 8 <= KEPT_BYTES else computed, self.n_rows)
+
+
+@dataclass(frozen=True)
+class Computed(Generic[B, D]):
+    """A function of blocks, computed in each pass."""
+
+    start: Callable[[], Iterable[B]]
+    function: Callable[[B], D]
+
+    def __call__(self) -> Iterator[D]:
+        """Yield it for every block."""
+        return (self.function(block) for block in self.start())
+
+
+@dataclass
+class Kept(Generic[D]):
+    """What the first whole pass yields, kept for all later ones."""
+
+    start: Callable[[], Iterator[D]]
+    known: list[D] | None = None
+
+    def __call__(self) -> Iterator[D]:
+        """Yield it for every block."""
+        if self.known is not None:
+            yield from self.known
+            return
+        found = []
+        for block in self.start():
+            found.append(block)
+            yield block
+        self.known = found
+
+
+def from_rows(rows: Rows) -> Blocks[Rows]:
+    """Cut rows in memory into blocks, without copying them."""
+    return Blocks(lambda: cut([rows]), len(rows.X))
+
+
+def cut(parts: Iterable[Rows]) -> Iterator[Rows]:
+    """Cut consecutive rows into blocks of `BLOCK_ROWS`; the last may be shorter."""
+    waiting: list[Rows] = []
+    n_waiting = 0
+    for part in parts:
+        begin = 0
+        while n_waiting + len(part.X) - begin >= BLOCK_ROWS:
+            end = begin + BLOCK_ROWS - n_waiting
+            yield joined([*waiting, part[begin:end]])
+            waiting, n_waiting, begin = [], 0, end
+        if begin < len(part.X):
+            waiting.append(part[begin:])
+            n_waiting += len(part.X) - begin
+    if waiting:
+        yield joined(waiting)
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Put consecutive rows together, one row after another in memory."""
+    if len(parts) == 1:
+        part = parts[0]
+        return Rows(np.ascontiguousarray(part.X), part.codes, part.weight, part.unit, part.n_classes)
+    X, codes, weight, unit = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("X", "codes", "weight", "unit")
+    )
+    return Rows(np.ascontiguousarray(X), codes, weight, unit, parts[0].n_classes)

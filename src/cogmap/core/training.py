@@ -1,0 +1,55 @@
+"""Training rows: those of positive weight, with their classes; copies may be merged into one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .activation import Array
+
+MOST_ROWS = 30_000
+"""Most rows that are fitted at once, in an order of their own; more are fitted block by block in the order given."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows of positive weight, their class codes, weights, and the weight of one copy of each."""
+
+    X: Array
+    codes: NDArray[np.intp]
+    weight: Array
+    unit: Array
+    n_classes: int
+
+    def __getitem__(self, part: slice) -> "Rows":
+        """Return some consecutive rows, without copying them."""
+        return Rows(self.X[part], self.codes[part], self.weight[part], self.unit[part], self.n_classes)
+
+
+def weighted_rows(X: Array, codes: NDArray[np.intp], frequency: Array, share: Array) -> Rows:
+    """Return rows that count as often as their frequency says, times the weight of their class."""
+    return Rows(X, codes, frequency * share[codes], np.minimum(1.0, frequency) * share[codes], len(share))
+
+
+@dataclass(frozen=True)
+class Started:
+    """Training rows as initial states A⁰, with the keys that say which rows are copies; else as `Rows`."""
+
+    initial: Array
+    keys: NDArray[np.uint64]
+    codes: NDArray[np.intp]
+    weight: Array
+    unit: Array
+    n_classes: int
+
+
+def merge_copies(X: Array, codes: NDArray[np.intp], frequency: Array) -> tuple[Array, NDArray[np.intp], Array]:
+    """Return each different (row, class) once, with the sum of its frequencies, in an order of their own.
+
+    A row of weight 2 and a repeated row are then the same to the last bit, and so are all orders of the rows.
+    """
+    # Adding 0 turns −0 into 0, which compare equal but differ in their bytes.
+    table = np.ascontiguousarray(np.column_stack([codes, X]) + 0.0)
+    packed = table.view(np.dtype((np.void, table.shape[1] * table.itemsize))).ravel()
+    _, first, copy_of = np.unique(packed, return_index=True, return_inverse=True)
+    return X[first], codes[first], np.bincount(copy_of.ravel(), frequency, len(first)).astype(np.float64)

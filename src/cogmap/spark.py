@@ -1,0 +1,310 @@
+"""Fit to Spark dataframes: every pass is one `mapInArrow`, and the driver joins what the partitions return.
+
+Only the DataFrame API is used, so Spark Connect works too. Functions of a partition are pure, so an executor that dies
+costs time and changes no bit.
+
+Easy to get wrong: Spark may compute a dataframe anew in every pass, and must then find the same rows in the same
+partitions. Persist what a shuffle or a sample made; a pass that finds other numbers of rows is an error.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from .classifier import LTCNClassifier
+from .core.sources import cut
+from .core.statistics import Census, Run, S, Source
+from .core.training import Rows
+from .intake import Columns, Encoder, RawBlock, begin, census, fit_gathered, fits_at_once, n_blocks
+from .validation import module
+
+B = TypeVar("B")
+D = TypeVar("D")
+
+
+class SparkLTCNClassifier(BaseEstimator):
+    """An `LTCNClassifier` that is fitted to a Spark dataframe.
+
+    Parameters
+    ----------
+    classifier : LTCNClassifier, default=None
+        The parameters; by default ``LTCNClassifier()``.
+    featuresCol : str or sequence of str, default="features"
+        Columns of numbers; or one column of arrays or vectors.
+    labelCol : str, default="label"
+        Column of the classes, numbers or text.
+    weightCol : str, default=None
+        Column that says how often each row counts.
+    predictionCol, probabilityCol : str, default="prediction", "probability"
+        Columns that `SparkLTCNModel.transform` adds.
+    """
+
+    def __init__(
+        self,
+        classifier: LTCNClassifier | None = None,
+        featuresCol: str | Sequence[str] = "features",
+        labelCol: str = "label",
+        weightCol: str | None = None,
+        predictionCol: str = "prediction",
+        probabilityCol: str = "probability",
+    ) -> None:
+        self.classifier = classifier
+        self.featuresCol = featuresCol
+        self.labelCol = labelCol
+        self.weightCol = weightCol
+        self.predictionCol = predictionCol
+        self.probabilityCol = probabilityCol
+
+    def fit(self, dataset: Any) -> "SparkLTCNModel":
+        """Fit to a dataframe; return the fitted transformer."""
+        module("pyspark", "spark")
+        chosen = LTCNClassifier() if self.classifier is None else self.classifier
+        if not isinstance(chosen, LTCNClassifier):
+            raise TypeError(f"SparkLTCNClassifier fits an LTCNClassifier, not {type(chosen).__name__}.")
+        fitted = clone(chosen)
+        reader = Reader(_names(self.featuresCol), self.labelCol, self.weightCol)
+        chosen_rows = reader.select(dataset)
+        counts = {i: pickle.loads(part) for i, part in _collected(chosen_rows, Counted(reader))}
+        found = [count for _, count in sorted(counts.items()) if count[1] is not None]
+        counted: Census = Run.from_parts(part for _, part, _ in found).total
+        columns = found[0][2]
+        encoder, known = begin(fitted, columns, counted)
+        if fits_at_once(fitted, columns, counted.n_rows):
+            rows = [pickle.loads(part) for _, part in sorted(_collected(chosen_rows, Gathered(reader)))]
+            return self._model(fit_gathered(fitted, encoder, [block for part in rows for block in part]))
+        starts, start = {}, 0
+        for index, count in sorted(counts.items()):
+            starts[index] = (start, count[0])
+            start += n_blocks(count[0])
+        source: Source[Rows] = SparkBlocks(chosen_rows, reader, encoder, starts)
+        return self._model(fitted._fit_source(source, known, None))
+
+    def _model(self, local: LTCNClassifier) -> "SparkLTCNModel":
+        return SparkLTCNModel(local, _names(self.featuresCol), self.predictionCol, self.probabilityCol)
+
+
+class SparkLTCNModel:
+    """A fitted classifier as a Spark transformer.
+
+    Parameters
+    ----------
+    local : LTCNClassifier
+        The fitted classifier.
+    features : sequence of str
+        Columns of numbers, or one column of arrays or vectors.
+    prediction, probability : str
+        Columns to add.
+    """
+
+    def __init__(self, local: LTCNClassifier, features: Sequence[str], prediction: str, probability: str) -> None:
+        self._local = local
+        self._features = tuple(features)
+        self._added = (prediction, probability)
+
+    def to_local(self) -> LTCNClassifier:
+        """Return the fitted classifier, which knows nothing of Spark."""
+        return self._local
+
+    def transform(self, dataset: Any) -> Any:
+        """Return the dataframe with the predicted class and the class probabilities of each row."""
+        types = module("pyspark.sql.types", "spark")
+        schema = types.StructType(list(dataset.schema.fields))
+        kind = self._local.classes_.dtype.kind
+        label = {"i": types.LongType(), "u": types.LongType(), "f": types.DoubleType(), "b": types.BooleanType()}
+        schema = schema.add(self._added[0], label.get(kind, types.StringType()))
+        schema = schema.add(self._added[1], types.ArrayType(types.DoubleType()))
+        reader = Reader(self._features, None, None)
+        return dataset.mapInArrow(Predicted(reader, self._local, self._added), schema)
+
+
+def _names(features: str | Sequence[str]) -> tuple[str, ...]:
+    return (features,) if isinstance(features, str) else tuple(features)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Which columns of a dataframe hold features, classes and weights."""
+
+    features: tuple[str, ...]
+    label: str | None
+    weight: str | None
+
+    def select(self, dataset: Any) -> Any:
+        """Return the dataframe with the columns that are needed."""
+        wanted = [name for name in (*self.features, self.label, self.weight) if name is not None]
+        missing = [name for name in wanted if name not in dataset.columns]
+        if missing:
+            raise ValueError(
+                f"The dataframe has no column {missing[0]!r}: its columns are {', '.join(map(repr, dataset.columns))}."
+            )
+        return dataset.select(*wanted)
+
+    def table(self, batch: Any) -> tuple[NDArray[Any], Columns]:
+        """Return the features of a record batch as a table, and its columns."""
+        found = [batch.column(name) for name in self.features]
+        if len(found) == 1 and found[0].type.num_fields > 0:
+            rows = [_vector(value) for value in found[0].to_pylist()]
+            table = np.array(rows, dtype=np.float64) if rows else np.empty((0, 1))
+            return table, Columns(table.shape[1], None)
+        table = np.column_stack([column.to_numpy(zero_copy_only=False) for column in found])
+        return table, Columns(len(self.features), self.features)
+
+    def blocks(self, batches: Iterator[Any]) -> Iterator[tuple[RawBlock, Columns]]:
+        """Yield checked blocks that hold rows, with their columns."""
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            table, columns = self.table(batch)
+            y = batch.column(self.label).to_numpy(zero_copy_only=False)
+            weight = None if self.weight is None else batch.column(self.weight).to_numpy(zero_copy_only=False)
+            named = table if columns.names is None else _framed(table, columns)
+            block = columns.check(named, y, weight)
+            if len(block.X):
+                yield block, columns
+
+
+def _framed(table: NDArray[Any], columns: Columns) -> Any:
+    return module("pandas", "spark").DataFrame(table, columns=list(columns.names or ()))
+
+
+def _vector(value: Any) -> Any:
+    """Return an array, or a Spark vector as Arrow shows it: a struct of type, size, indices and values."""
+    if not isinstance(value, dict):
+        return value
+    if value["type"] == 1:
+        return value["values"]
+    dense = np.zeros(value["size"])
+    dense[value["indices"]] = value["values"]
+    return dense
+
+
+def _collected(dataset: Any, function: Callable[[Iterator[Any]], Iterator[Any]]) -> list[tuple[int, bytes]]:
+    """Run a function of each partition; return what each found, by the partition's index."""
+    found = dataset.mapInArrow(function, "part int, found binary").toLocalIterator()
+    return [(row["part"], bytes(row["found"])) for row in found]
+
+
+def _answer(found: Any) -> Iterator[Any]:
+    pyarrow = module("pyarrow", "spark")
+    index = module("pyspark", "spark").TaskContext.get().partitionId()
+    columns = [pyarrow.array([index], pyarrow.int32()), pyarrow.array([pickle.dumps(found)], pyarrow.binary())]
+    yield pyarrow.RecordBatch.from_arrays(columns, names=["part", "found"])
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Number of rows, census and columns of a partition."""
+
+    reader: Reader
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Count."""
+        parts, columns = [], None
+        for block, columns in self.reader.blocks(batches):  # noqa: B007 # the columns are those of the last block
+            parts.append(census(block))
+        found = Run.from_parts(parts).total if parts else None
+        yield from _answer((found.n_rows if found else 0, found, columns))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The rows of a partition."""
+
+    reader: Reader
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Gather."""
+        yield from _answer([block for block, _ in self.reader.blocks(batches)])
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A statistic of a partition's blocks, as a run of the tree over all blocks."""
+
+    reader: Reader
+    encoder: Encoder
+    starts: dict[int, tuple[int, int]]
+    from_block: Callable[[Any], Any]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Compute."""
+        index = module("pyspark", "spark").TaskContext.get().partitionId()
+        start, expected = self.starts.get(index, (0, 0))
+        seen = 0
+
+        def rows() -> Iterator[Rows]:
+            nonlocal seen
+            for block, _ in self.reader.blocks(batches):
+                seen += len(block.X)
+                yield self.encoder(block)
+
+        run = Run.from_parts(map(self.from_block, cut(rows())), start)
+        if seen != expected:
+            raise ValueError(
+                f"Partition {index} had {expected} rows at first and {seen} now: persist the dataframe before the fit."
+            )
+        yield from _answer(run)
+
+
+@dataclass(frozen=True)
+class SparkBlocks(Source[B], Generic[B]):
+    """Blocks of a dataframe's partitions, each followed by functions of blocks; nothing is kept between passes."""
+
+    dataset: Any
+    reader: Reader
+    encoder: Encoder
+    starts: dict[int, tuple[int, int]]
+    functions: tuple[Callable[[Any], Any], ...] = field(default=())
+
+    def reduce(self, from_block: Callable[[B], S]) -> S:
+        """Return the statistic of all blocks."""
+        chain = Chain((*self.functions, from_block))
+        parts = sorted(_collected(self.dataset, Ran(self.reader, self.encoder, self.starts, chain)))
+        run: Run[S] = pickle.loads(parts[0][1])
+        for _, part in parts[1:]:
+            run = run.merge(pickle.loads(part))
+        return run.total
+
+    def map(self, function: Callable[[B], D], width: int) -> "Source[D]":
+        """Return the function of every block, computed in each pass."""
+        return SparkBlocks(self.dataset, self.reader, self.encoder, self.starts, (*self.functions, function))
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One function after another."""
+
+    functions: tuple[Callable[[Any], Any], ...]
+
+    def __call__(self, block: Any) -> Any:
+        """Apply them."""
+        for function in self.functions:
+            block = function(block)
+        return block
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Add predictions to record batches."""
+
+    reader: Reader
+    local: LTCNClassifier
+    added: tuple[str, str]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Predict."""
+        pyarrow = module("pyarrow", "spark")
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            table, columns = self.reader.table(batch)
+            X = table if columns.names is None else _framed(table, columns)
+            probability = pyarrow.array(self.local.predict_proba(X).tolist(), pyarrow.list_(pyarrow.float64()))
+            prediction = pyarrow.array(self.local.predict(X).tolist())
+            names, arrays = [*batch.schema.names, *self.added], [*batch.columns, prediction, probability]
+            yield pyarrow.RecordBatch.from_arrays(arrays, names=names)

@@ -1,0 +1,121 @@
+"""Spark fits on local[2] against fits in memory."""
+
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from cogmap import LTCNClassifier
+from cogmap.core.sources import BLOCK_ROWS
+from cogmap.core.training import MOST_ROWS
+from cogmap.spark import SparkLTCNClassifier
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of pyspark itself are not ours to judge
+N_ROWS = BLOCK_ROWS * 8
+QUICK = {"max_iter": 2, "scaling": "minmax"}
+FEATURES = ["u", "v", "w"]
+
+
+@pytest.fixture(scope="module")
+def spark():
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2, 4]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+    session = builder.config("spark.executorEnv.OPENBLAS_NUM_THREADS", "1").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def frame():
+    assert N_ROWS > MOST_ROWS
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, 3))
+    y = np.array(["a", "b", "c"])[(X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 1)]
+    return pd.DataFrame(X, columns=FEATURES).assign(label=y)
+
+
+@pytest.fixture(scope="module")
+def in_memory(frame):
+    return LTCNClassifier(**QUICK).fit(frame[FEATURES], frame["label"])
+
+
+def dying(log):
+    """Return a function of record batches that kills its worker in the third pass over the second partition."""
+
+    def passed(batches):
+        from pyspark import TaskContext
+
+        if TaskContext.get().partitionId() == 1:
+            with Path(log).open("a") as file:
+                file.write("asked\n")
+            if len(Path(log).read_text().splitlines()) == 3:
+                os.kill(os.getpid(), signal.SIGKILL)
+        yield from batches
+
+    return passed
+
+
+def test_partitions_of_whole_blocks_give_the_bits_of_the_fit_in_memory_though_a_worker_is_killed(
+    spark, frame, in_memory, tmp_path
+):
+    table = spark.createDataFrame(frame)
+    assert table.rdd.getNumPartitions() == 2
+    table = table.mapInArrow(dying(str(tmp_path / "log")), table.schema)
+    found = SparkLTCNClassifier(LTCNClassifier(**QUICK), featuresCol=FEATURES).fit(table).to_local()
+    assert len((tmp_path / "log").read_text().splitlines()) > 3
+    assert (found.decision_function(frame[FEATURES]) == in_memory.decision_function(frame[FEATURES])).all()
+    assert (found.predict_proba(frame[FEATURES]) == in_memory.predict_proba(frame[FEATURES])).all()
+    assert found.feature_names_in_.tolist() == FEATURES
+
+
+def test_other_partitions_keep_the_contract(spark, frame):
+    """Among them empty ones, and one that alone has a class."""
+    frame = frame.assign(label=np.where(np.arange(N_ROWS) < N_ROWS - 50, frame["label"], "rare"), part=0)
+    frame.loc[frame["label"] == "rare", "part"] = 1
+    table = spark.createDataFrame(frame).repartition(4, "part").persist()
+    found = SparkLTCNClassifier(LTCNClassifier(alpha=1.0, **QUICK), featuresCol=FEATURES).fit(table)
+    expected = LTCNClassifier(alpha=1.0, **QUICK).fit(frame[FEATURES], frame["label"])
+    scores = expected.decision_function(frame[FEATURES])
+    local = found.to_local()
+    assert np.abs(local.decision_function(frame[FEATURES]) - scores).max() <= 1e-6 * np.abs(scores).max()
+    added = found.transform(table).toPandas()
+    assert added.columns.tolist() == [*frame.columns, "prediction", "probability"]
+    assert (added["prediction"].to_numpy() == local.predict(added[FEATURES])).all()
+    assert (np.stack(added["probability"].to_numpy()) == local.predict_proba(added[FEATURES])).all()
+    table.unpersist()
+
+
+@pytest.mark.parametrize("kind", ["array", "vector"])
+def test_few_rows_from_one_column_of_features_with_weights(kind, spark):
+    from pyspark.ml.linalg import Vectors
+
+    X, y = load_iris(return_X_y=True)
+    weight = np.arange(150) % 3 * 1.0
+    made = {"array": lambda row: row.tolist(), "vector": lambda row: Vectors.dense(row)}[kind]
+    rows = [(made(row), int(label), float(w)) for row, label, w in zip(X, y, weight, strict=True)]
+    table = spark.createDataFrame(rows, ["features", "kind", "count"])
+    found = SparkLTCNClassifier(labelCol="kind", weightCol="count", predictionCol="guess").fit(table)
+    expected = LTCNClassifier().fit(X, y, sample_weight=weight)
+    assert (found.to_local().decision_function(X) == expected.decision_function(X)).all()
+    guesses = found.transform(table).toPandas()["guess"]
+    assert (guesses.to_numpy() == expected.predict(X)).all()
+
+
+def test_a_missing_column_is_named(spark):
+    table = spark.createDataFrame([(1.0, 0)], ["a", "label"])
+    with pytest.raises(ValueError, match="no column 'features': its columns are 'a', 'label'"):
+        SparkLTCNClassifier().fit(table)

@@ -1,0 +1,173 @@
+"""Streamed fits against fits in memory: the same bits for the same rows, from blocks of any size and from files."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, classifier, intake, stream
+from cogmap.core import sources, training
+from cogmap.errors import DataFileError
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Let 100 rows be many, and 384 a block."""
+    for module in (training, classifier, intake, stream):
+        monkeypatch.setattr(module, "MOST_ROWS", 100)
+    monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.normal(size=(1500, 4)) @ rng.normal(size=(4, 4))
+    X[:, 1] = X[:, 1].round()
+    X[:, 3] = rng.integers(0, 3, 1500)
+    signal = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 4 + rng.normal(size=1500) / 2
+    return X, np.array(["high", "low", "middle"])[np.digitize(signal, [-1.0, 0.5])]
+
+
+def blocks_of(n, *arrays):
+    return [tuple(array[i : i + n] for array in arrays) for i in range(0, len(arrays[0]), n)]
+
+
+def same(one, other, X):
+    """Assert that two models are the same to the last bit."""
+    assert (one.decision_function(X) == other.decision_function(X)).all()
+    assert (one.predict_proba(X) == other.predict_proba(X)).all()
+    assert (one.predict(X) == other.predict(X)).all()
+    assert (one.outer_weights_ == other.outer_weights_).all()
+    assert (one.class_count_ == other.class_count_).all()
+    assert (one.relevance() == other.relevance()).all()
+
+
+PARAMETERS = [
+    {},
+    {"alpha": 1.0},
+    {"inner": "regression", "scaling": "quantile", "max_iter": 4},
+    {"scaling": "minmax", "terms": 3, "max_iter": 3, "decision": "argmax"},
+    {"decision_metric": "log_loss", "knowledge": Knowledge().irrelevant("x3").forbid("x0", "x1")},
+]
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+@pytest.mark.parametrize("n", [1, 500, 5000])
+def test_a_streamed_fit_is_the_fit_in_memory_bit_for_bit(parameters, n, rows):
+    X, y = rows
+    if n == 1:
+        X, y = X[:400], y[:400]
+    model = LTCNClassifier(**parameters)
+    same(stream.fit(blocks_of(n, X, y), model), model.fit(X, y), X)
+
+
+@pytest.mark.parametrize("n", [7, 400])
+def test_few_rows_are_fitted_as_in_memory_in_any_order(n, rows, rng):
+    X, y = rows
+    order = rng.permutation(len(y))
+    same(stream.fit(blocks_of(n, X[order], y[order])), LTCNClassifier().fit(X, y), X)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_weights_and_empty_blocks(rows, rng):
+    X, y = rows
+    weight = rng.integers(0, 3, len(y)) * 1.0
+    blocks = blocks_of(400, X, y, weight)
+    blocks.insert(1, (X[:0], y[:0], weight[:0]))
+    blocks.append((X[:5], y[:5], np.zeros(5)))
+    same(stream.fit(blocks), LTCNClassifier().fit(X, y, sample_weight=weight), X)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_names_and_a_class_in_the_last_block_only(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    y = pd.Series(y).where(np.arange(len(y)) < 1400, "rare")
+    found = stream.fit(lambda: iter(blocks_of(300, frame, y)))
+    expected = LTCNClassifier().fit(frame, y)
+    same(found, expected, frame)
+    assert found.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert found.classes_.tolist() == ["high", "low", "middle", "rare"]
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("kind", ["parquet", "folder", "csv", "csv.gz", "feather"])
+def test_files(kind, rows, tmp_path):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(kind=y, count=1 + np.arange(len(y)) % 2)
+    path = tmp_path / f"rows.{kind}"
+    if kind == "parquet":
+        frame.to_parquet(path, row_group_size=700)
+    elif kind == "folder":
+        path.mkdir()
+        frame[:800].to_parquet(path / "1.parquet")
+        frame[800:].to_parquet(path / "2.parquet")
+    elif kind == "feather":
+        frame.to_feather(path)
+    else:
+        frame.to_csv(path, index=False)
+    found = stream.fit(path, target="kind", weight="count", block_rows=250)
+    same(found, LTCNClassifier().fit(frame[list("abcd")], y, sample_weight=frame["count"]), frame[list("abcd")])
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_progress_is_told_for_each_pass(rows):
+    told = []
+    stream.fit(blocks_of(300, *rows), progress=told.append)
+    assert [one.number for one in told] == list(range(1, len(told) + 1))
+    assert told[0].n_rows is None
+    assert all(one.rows == 1500 and one.n_rows == 1500 and one.seconds_left == 0 for one in told[1:])
+
+
+def test_progress_on_stderr(rows, capsys):
+    stream.fit(blocks_of(300, *rows), progress=True)
+    assert re.fullmatch(r"pass 1: 1500 rows in \d+ s\n", capsys.readouterr().err)
+    stream.fit(blocks_of(300, *rows))
+    assert capsys.readouterr().err == ""
+
+
+def test_what_cannot_be_streamed_is_refused_in_one_sentence(rows, tmp_path):
+    X, y = rows
+    with pytest.raises(TypeError, match="generator can be passed over once only"):
+        stream.fit(block for block in blocks_of(300, X, y))
+    with pytest.raises(TypeError, match="not LTCNClassifierCV"):
+        stream.fit([(X, y)], LTCNClassifierCV())
+    with pytest.raises(ValueError, match="no rows"):
+        stream.fit([])
+    with pytest.raises(ValueError, match="one class"):
+        stream.fit([(X, np.zeros(len(X)))])
+    with pytest.raises(ValueError, match="same columns"):
+        stream.fit([(X, y), (X[:, :2], y)])
+    with pytest.raises(ValueError, match="NaN in column 2"):
+        stream.fit([(np.where(np.arange(4) == 2, np.nan, X), y)])
+    with pytest.raises(ValueError, match="no numbers in column 1"):
+        stream.fit([(np.array([[1, "a"], [2, "b"]], dtype=object), ["u", "v"])])
+    with pytest.raises(ValueError, match="misses a class"):
+        stream.fit([(X[:3], np.array(["u", None, "v"], dtype=object))])
+    with pytest.raises(ValueError, match="Weights must be"):
+        stream.fit([(X, y, -np.ones(len(y)))])
+    with pytest.raises(DataFileError, match="no file"):
+        stream.fit(tmp_path / "absent.parquet", target="y")
+    pd.DataFrame({"a": ["u", "v"], "y": [0, 1]}).to_parquet(tmp_path / "text.parquet")
+    with pytest.raises(ValueError, match="target="):
+        stream.fit(tmp_path / "text.parquet")
+    with pytest.raises(DataFileError, match="no column 'z'"):
+        stream.fit(tmp_path / "text.parquet", target="z")
+    with pytest.raises(DataFileError, match=r"'a' holds .*string, not numbers"):
+        stream.fit(tmp_path / "text.parquet", target="y")
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_rows_that_change_between_passes_and_readouts_that_need_all_rows_are_refused(rows):
+    X, y = rows
+    lengths = iter([1500, 1400])
+
+    def changing():
+        n = next(lengths, 1400)
+        return iter(blocks_of(300, X[:n], y[:n]))
+
+    with pytest.raises(ValueError, match="same rows each time"):
+        stream.fit(changing)
+    with pytest.raises(ValueError, match="cases=False"):
+        stream.fit(blocks_of(300, X, y), LTCNClassifier(cases=True))
