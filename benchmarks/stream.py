@@ -103,8 +103,6 @@ def parquet(arguments):
     ratio = (seconds / arguments.rows) / (reference / known)
     head = ("rows", "features", "passes over the file", "rows / s", "extra memory", "in memory, rows / s", "ratio")
     print("| " + " | ".join(head) + " |")
-        "| rows | features | passes over the file | rows / s | extra memory | in memory, rows / s | time per row, ratio |"
-    )
     print("|---|---|---|---|---|---|---|")
     print(
         f"| {arguments.rows} | {arguments.features} | {passes:.0f} | {arguments.rows / seconds:.0f} | {extra:.0f} MB | "
