@@ -296,7 +296,7 @@ def _penalised(X, y, norm, options):
             (
                 norm,
                 f"{1 / C:g}",
-                float(-found["NumDash"]),
+                float(0.0 - found["NumDash"]),
                 rank,
                 f"{share:.1%}",
                 largest,
