@@ -111,8 +111,8 @@ def test_at_most_256_rows_are_kept_from_every_class():
     np.testing.assert_allclose(clf.relevance(), clf.relevance(X + y[:, None]), rtol=0.2)
 
 
-def test_the_papers_kind_warns_where_its_weights_cancel(wine):
-    X, y = wine
+def test_the_papers_kind_warns_where_its_weights_cancel():
+    X, y = load_iris(return_X_y=True)
     with pytest.warns(UnreliableRelevanceWarning, match="cancel each other"):
         LTCNClassifier().fit(X, y).relevance(kind="paper")
 
