@@ -81,7 +81,8 @@ def linearity(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
     rows = sweep[(sweep["max_iter"] == MAX_ITER) & (sweep["readout"] == "trajectory") & (sweep["phi"] > 0)]
     if rows.empty or 1.0 not in set(rows["phi"]):
         raise MissingResultsError("There is no sweep of φ: run `cogmap study sweep readouts` first.")
-    gains = {str(name): _honest_gain(part) for name, part in rows.groupby("dataset")}
+    whole = {name: part for name, part in rows.groupby("dataset") if set(part["phi"]) == set(rows["phi"])}
+    gains = {str(name): _honest_gain(part) for name, part in whole.items()}
     winners = sorted((name for name, gain in gains.items() if gain > NOTABLE), key=lambda name: -gains[name])
     shown = ", ".join(f"{name} {gains[name]:+.3f}" for name in winners[:5]) or "none"
     text = f"{len(winners)} of {len(gains)} datasets gain more than {NOTABLE} of kappa over φ = 1; the most: {shown}."
