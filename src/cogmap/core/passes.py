@@ -108,12 +108,12 @@ def _initial(concepts: Concepts, block: Rows) -> Started:
     return Started(concepts(block.X), keys, block.codes, block.weight, block.unit, block.n_classes)
 
 
-def passable(settings: Settings, n_rows: int, n_features: int) -> bool:
+def passable(settings: Settings, known: Range) -> bool:
     """Say whether blocks of rows suffice: without cases and minimum norms, and with rows enough for innovations."""
-    if settings.readout == "final" or settings.cases or settings.alpha == 0:
+    n_concepts = known.varies.sum() * (settings.terms or 1)
+    if settings.readout == "final" or settings.cases or settings.alpha == 0 or n_concepts == 0:
         return False
-    n_concepts = n_features * (settings.terms or 1)
-    return settings.alpha != "loo" or n_rows >= FEW_ROWS * n_concepts
+    return settings.alpha != "loo" or bool(known.total >= FEW_ROWS * n_concepts)
 
 
 def _ridge(source: Source[Started], known: Range, settings: Settings, metric: str | None, prepared: Prepared) -> Fitted:
