@@ -80,6 +80,25 @@ def test_weights_and_empty_blocks(rows, rng):
 
 
 @pytest.mark.usefixtures("small_blocks")
+def test_fractional_weights_keep_the_contract(rows, rng):
+    """Their sums depend on the order, so knots may differ in the last digit."""
+    X, y = rows
+    weight = rng.uniform(0.2, 2.0, len(y))
+    scores = LTCNClassifier().fit(X, y, sample_weight=weight).decision_function(X)
+    found = stream.fit(blocks_of(400, X, y, weight)).decision_function(X)
+    assert np.abs(found - scores).max() <= 1e-6 * np.abs(scores).max()
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_constant_features_say_no_more_than_the_priors(rows):
+    _, y = rows
+    X = np.ones((len(y), 2))
+    found, expected = stream.fit(blocks_of(400, X, y)), LTCNClassifier().fit(X, y)
+    np.testing.assert_allclose(found.predict_proba(X[:1]), expected.predict_proba(X[:1]), rtol=1e-12)
+    assert found.class_count_.tolist() == expected.class_count_.tolist()
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_names_and_a_class_in_the_last_block_only(rows):
     X, y = rows
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])

@@ -253,8 +253,10 @@ class LTCNClassifier(NetworkClassifier):
 
     def _fit_given(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
         """Fit to rows in memory that are checked already."""
-        if len(X) > MOST_ROWS and passable(self._settings(), *X.shape):
-            return self._fit_in_blocks(X, codes, frequency, share)
+        if len(X) > MOST_ROWS:
+            known = Range(X.min(axis=0), X.max(axis=0), self.class_count_ * share)
+            if passable(self._settings(), known):
+                return self._fit_in_blocks(weighted_rows(X, codes, frequency, share), known)
         rows = self._merged(X, codes, frequency, share)
         self._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
         model, learned = fit_model(rows, self._settings())
@@ -264,13 +266,11 @@ class LTCNClassifier(NetworkClassifier):
         self._keep(model, learned)
         return self
 
-    def _fit_in_blocks(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
+    def _fit_in_blocks(self, rows: Rows, known: Range) -> Self:
         """Fit to many rows in memory, block by block; only the knots need whole columns."""
-        rows = weighted_rows(X, codes, frequency, share)
-        known = Range(X.min(axis=0), X.max(axis=0), self.class_count_ * share)
         activation = ACTIVATIONS[self.activation]
         bounds = (activation.low, activation.high)
-        concepts = fit_concepts(X, rows.weight, self.scaling, self.terms, bounds)
+        concepts = fit_concepts(rows.X, rows.weight, self.scaling, self.terms, bounds)
         return self._fit_source(from_rows(rows), known, concepts)
 
     def _fit_source(self, source: Source[Rows], known: Range, concepts: Concepts | None) -> Self:

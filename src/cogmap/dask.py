@@ -19,7 +19,7 @@ from .classifier import LTCNClassifier
 from .core.sources import KEPT_BYTES, cut
 from .core.statistics import Census, Run, S, Source
 from .core.training import Rows
-from .intake import Columns, Encoder, RawBlock, begin, census, fit_gathered, fits_at_once, n_blocks
+from .intake import Columns, Encoder, RawBlock, begin, census, fit_at_once, n_blocks
 from .validation import module
 
 B = TypeVar("B")
@@ -88,8 +88,9 @@ class DaskLTCNClassifier(BaseEstimator):
         starts = np.cumsum([0, *(n_blocks(n) for n, _ in counts)])[:-1].tolist()
         counted = Run.from_parts(found for _, found in counts if found is not None).total
         encoder, known = begin(fitted, columns, counted)
-        if fits_at_once(fitted, columns, counted.n_rows):
-            self.local_ = fit_gathered(fitted, encoder, _computed(self.client, parts))
+        found = fit_at_once(fitted, encoder, counted, known, lambda: _computed(self.client, parts))
+        if found is not None:
+            self.local_ = found
             return self
         send = delayed(encoder)
         blocks = [delayed(_encoded)(send, part) for part in parts]

@@ -5,7 +5,7 @@ A streamed fit, a Dask fit and a Spark fit differ in where their blocks are; wha
 Easy to get wrong: the functions of a block travel to other processes, so they hold data only, no estimator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -155,20 +155,31 @@ def begin(classifier: LTCNClassifier, columns: Columns, counted: Census) -> tupl
     return Encoder(counted.labels, share, silent), Range(low, high, counted.mass * share)
 
 
-def fits_at_once(classifier: LTCNClassifier, columns: Columns, n_rows: int) -> bool:
-    """Say whether rows are few enough to be gathered; raise an error where they are many and blocks do not suffice."""
-    if n_rows <= MOST_ROWS:
-        return True
-    if not passable(classifier._settings(), n_rows, columns.n_features):
+def fit_at_once(
+    classifier: LTCNClassifier,
+    encoder: Encoder,
+    counted: Census,
+    known: Range,
+    gather: Callable[[], Sequence[RawBlock]],
+) -> LTCNClassifier | None:
+    """Fit to rows that are few enough to be gathered, as `LTCNClassifier.fit` does; return None where they are many.
+
+    Where no feature varies, the census says all. Where rows are many and blocks do not suffice, raise an error.
+    """
+    if not known.varies.any():
+        rows = np.tile(counted.low, (len(counted.labels), 1))
+        return _fit_gathered(classifier, encoder, [RawBlock(rows, counted.labels, counted.mass)])
+    if counted.n_rows <= MOST_ROWS:
+        return _fit_gathered(classifier, encoder, gather())
+    if not passable(classifier._settings(), known):
         raise ValueError(
-            f"{n_rows} rows do not fit at once, and blocks of rows need readout='trajectory', cases=False, a positive "
-            "alpha or 'loo', and for the latter at least six rows for each concept."
+            f"{counted.n_rows} rows do not fit at once, and blocks of rows need readout='trajectory', cases=False, a "
+            "positive alpha or 'loo', and for the latter a weight of six rows or more for each concept."
         )
-    return False
+    return None
 
 
-def fit_gathered(classifier: LTCNClassifier, encoder: Encoder, blocks: Sequence[RawBlock]) -> LTCNClassifier:
-    """Fit to few rows, as `LTCNClassifier.fit` does."""
+def _fit_gathered(classifier: LTCNClassifier, encoder: Encoder, blocks: Sequence[RawBlock]) -> LTCNClassifier:
     X, labels, weight = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return classifier._fit_given(encoder.rows(X), encoder.codes(labels), weight, encoder.share)
 

@@ -20,7 +20,7 @@ from .classifier import LTCNClassifier
 from .core.sources import cut
 from .core.statistics import Census, Run, S, Source
 from .core.training import Rows
-from .intake import Columns, Encoder, RawBlock, begin, census, fit_gathered, fits_at_once, n_blocks
+from .intake import Columns, Encoder, RawBlock, begin, census, fit_at_once, n_blocks
 from .validation import module
 
 B = TypeVar("B")
@@ -74,9 +74,9 @@ class SparkLTCNClassifier(BaseEstimator):
         counted: Census = Run.from_parts(part for _, part, _ in found).total
         columns = found[0][2]
         encoder, known = begin(fitted, columns, counted)
-        if fits_at_once(fitted, columns, counted.n_rows):
-            rows = [pickle.loads(part) for _, part in sorted(_collected(chosen_rows, Gathered(reader)))]
-            return self._model(fit_gathered(fitted, encoder, [block for part in rows for block in part]))
+        local = fit_at_once(fitted, encoder, counted, known, lambda: _gathered(chosen_rows, reader))
+        if local is not None:
+            return self._model(local)
         starts, start = {}, 0
         for index, count in sorted(counts.items()):
             starts[index] = (start, count[0])
@@ -220,6 +220,11 @@ class Gathered:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Gather."""
         yield from _answer([block for block, _ in self.reader.blocks(batches)])
+
+
+def _gathered(dataset: Any, reader: Reader) -> list[RawBlock]:
+    parts = sorted(_collected(dataset, Gathered(reader)))
+    return [block for _, part in parts for block in pickle.loads(part)]
 
 
 @dataclass(frozen=True)

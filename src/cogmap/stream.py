@@ -22,7 +22,7 @@ from .core.sources import Blocks, cut
 from .core.statistics import Census, merged
 from .core.training import MOST_ROWS, Rows
 from .files import table_blocks
-from .intake import Columns, Encoder, RawBlock, begin, census, fit_gathered, fits_at_once
+from .intake import Columns, Encoder, RawBlock, begin, census, fit_at_once
 
 Source = str | os.PathLike[str] | Iterable[tuple[Any, ...]] | Callable[[], Iterable[tuple[Any, ...]]]
 
@@ -89,8 +89,8 @@ def fit(
     reading = Reading(_starter(source), _reporter(progress))
     counted, few = reading.first()
     encoder, known = begin(fitted, reading.columns, counted)
-    if fits_at_once(fitted, reading.columns, counted.n_rows):
-        return fit_gathered(fitted, encoder, few)
+    if (found := fit_at_once(fitted, encoder, counted, known, lambda: few)) is not None:
+        return found
     reading.n_rows = counted.n_rows
     return fitted._fit_source(Blocks(_Encoded(reading, encoder), counted.n_rows), known, None)
 

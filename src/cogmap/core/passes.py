@@ -108,12 +108,12 @@ def _initial(concepts: Concepts, block: Rows) -> Started:
     return Started(concepts(block.X), keys, block.codes, block.weight, block.unit, block.n_classes)
 
 
-def passable(settings: Settings, n_rows: int, n_features: int) -> bool:
+def passable(settings: Settings, known: Range) -> bool:
     """Say whether blocks of rows suffice: without cases and minimum norms, and with rows enough for innovations."""
-    if settings.readout == "final" or settings.cases or settings.alpha == 0:
+    n_concepts = known.varies.sum() * (settings.terms or 1)
+    if settings.readout == "final" or settings.cases or settings.alpha == 0 or n_concepts == 0:
         return False
-    n_concepts = n_features * (settings.terms or 1)
-    return settings.alpha != "loo" or n_rows >= FEW_ROWS * n_concepts
+    return settings.alpha != "loo" or bool(known.total >= FEW_ROWS * n_concepts)
 
 
 def _ridge(source: Source[Started], known: Range, settings: Settings, metric: str | None, prepared: Prepared) -> Fitted:
@@ -230,7 +230,6 @@ class Traced(NamedTuple):
     """
 
     path: Path
-    target: Array
     codes: NDArray[np.intp]
     weight: Array
     alone: NDArray[np.intp]
@@ -257,11 +256,12 @@ def _traced(readable: Readable, block: Started) -> Traced:
     alone = np.flatnonzero(readable.mass[block.codes] <= block.unit)
     bounds = [0, 1, *basis.ends]
     inside = [Q[alone, a:b] @ C[a:b] for a, b in pairwise(bounds)]
-    return Traced(path, target, block.codes, block.weight, alone, np.array(inside))
+    return Traced(path, block.codes, block.weight, alone, np.array(inside))
 
 
-def _gains(block: Traced) -> Gains:
-    return Gains(gains_gram(block.path, block.target, block.weight), block.path.active @ block.weight)
+def _gains(activation: str, block: Traced) -> Gains:
+    target = inverse_one_hot(block.codes, block.path.mean.shape[1], ACTIVATIONS[activation])
+    return Gains(gains_gram(block.path, target, block.weight), block.path.active @ block.weight)
 
 
 def _scored(shrink: Array, scale: tuple[float, float], block: Traced) -> Scored:
@@ -281,8 +281,8 @@ def _shrunken(
     C = zero * sums.sum(axis=1, keepdims=True) + (one - zero) * sums
     readable = Readable(prepared.network, prepared.reference, basis, C, known.mass)
     n_classes = len(known.mass)
-    paths = source.map(partial(_traced, readable), (len(basis.columns) + 2) * n_classes + 2)
-    gains = paths.reduce(_gains)
+    paths = source.map(partial(_traced, readable), (len(basis.columns) + 1) * n_classes + 4)
+    gains = paths.reduce(partial(_gains, prepared.network.activation.name))
     shrink = factors_from(gains.gram)
     readout = shrunk_readout(prepared.reference, basis, C, shrink, known.total)
     scored = paths.map(partial(_scored, shrink, (zero, one)), n_classes + 2)

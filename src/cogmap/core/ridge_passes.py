@@ -124,7 +124,7 @@ class Smoother(NamedTuple):
 def solve(frame: Frame, evidence: Evidence, alpha: float) -> tuple[Solved, Smoother]:
     """Solve for one penalty, over the iterations of the frame."""
     factor, p = evidence.factor, len(frame.mean)
-    n_classes = len(factor.R) - 1 - len(evidence.low)
+    n_classes = factor.R.shape[1] - 1 - len(evidence.low)
     total, activation = factor.total, frame.network.activation
     Z, Y = factor.centred[:, :p], factor.centred[:, -n_classes:]
     size = np.linalg.norm(Z, axis=0) / np.sqrt(total)

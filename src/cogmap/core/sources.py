@@ -22,8 +22,8 @@ D = TypeVar("D")
 BLOCK_ROWS = 4608
 """Rows of a block, 24 of those that stay in the cache: enough for a matrix product to be fast, few to hold."""
 
-KEPT_BYTES = 2**27
-"""What a pass may keep of all rows for the next one: 128 MiB."""
+KEPT_BYTES = 200_000_000
+"""What a pass may keep of all rows for later ones. Two do: initial states, and leave-one-out predictions."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,117 @@
+"""Many rows in memory: time against one matrix product, extra memory, and growth with the number of rows.
+
+Run:  python benchmarks/scale.py [--rows 200000] [--features 50] [--classes 10]
+
+Every fit runs in a process of its own with one BLAS thread. The yardstick is one product HᵀH of the states
+H (K × M (T + 1)), measured on 20,000 rows and scaled to K. Times are of the processor, which other programs on the
+machine disturb less than the clock. Extra memory is the peak of the resident memory during the fit beyond what the
+process held before, when the rows were there already.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import numpy as np
+
+from cogmap import LTCNClassifier
+
+ITERATIONS = 10
+
+
+def problem(n, m, n_classes):
+    """Return correlated rows whose class is the largest of some functions of a few features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, m)) @ (np.eye(m) + 0.3 * rng.normal(size=(m, m)))
+    pairs = rng.integers(0, m, (n_classes, 3))
+    scores = [np.sin(X[:, a] / 3) + X[:, b] * X[:, c] / 30 for a, b, c in pairs]
+    return X, np.argmax(scores, axis=0)
+
+
+def resident():
+    """Return the resident memory of this process in MB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+class Peak:
+    """The largest resident memory while it is open, looked at a hundred times a second."""
+
+    def __enter__(self):
+        self.most, self.open = resident(), True
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def watch(self):
+        """Look until it is closed."""
+        while self.open:
+            self.most = max(self.most, resident())
+            time.sleep(0.01)
+
+    def __exit__(self, *_):
+        self.open = False
+        self.thread.join()
+
+
+def product(n, m):
+    """Return the seconds of HᵀH."""
+    H = np.random.default_rng(0).random((20_000, m * (ITERATIONS + 1)))
+    times = []
+    for _ in range(6):
+        start = time.process_time()
+        H.T @ H
+        times.append(time.process_time() - start)
+    return min(times) * n / len(H)
+
+
+def one(n, m, n_classes, alpha):
+    """Fit once, and print seconds, extra memory, iterations and the yardstick."""
+    X, y = problem(n, m, n_classes)
+    model = LTCNClassifier(max_iter=ITERATIONS, alpha="loo" if alpha == "loo" else float(alpha))
+    LTCNClassifier(max_iter=1).fit(X[:500], y[:500])
+    before = resident()
+    with Peak() as peak:
+        start = time.process_time()
+        model.fit(X, y)
+        seconds = time.process_time() - start
+    print(seconds, peak.most - before, model.n_iter_, product(n, m))
+
+
+def main():
+    """Read the command line, and print one line for each fit."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--features", type=int, default=50)
+    parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--alpha", default=None, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.alpha is not None:
+        one(given.rows, given.features, given.classes, given.alpha)
+        return
+    print("| rows | alpha | seconds | × one product | per row, against a quarter | extra memory | n_iter_ |")
+    print("|---|---|---|---|---|---|---|")
+    for alpha in ("loo", "1.0"):
+        base = None
+        for n in (given.rows // 4, given.rows // 2, given.rows):
+            options = ["--rows", n, "--features", given.features, "--classes", given.classes, "--alpha", alpha]
+            command = [sys.executable, __file__, *map(str, options)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            seconds, extra, n_iter, yardstick = map(float, done.stdout.split())
+            base = base or seconds / n
+            print(
+                f"| {n} | {alpha} | {seconds:.1f} | {seconds / yardstick:.1f} | {seconds / n / base:.2f} | "
+                f"{extra:.0f} MB | {n_iter:.0f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
