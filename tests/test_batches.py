@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from cogmap import LTCNClassifier
+from cogmap import LTCNClassifier, RestartWarning
 from cogmap.core import recursion
 from cogmap.core.increments import increments
 
@@ -90,14 +90,21 @@ def test_a_class_without_rows_so_far_is_never_predicted(rows):
     assert set(clf.predict(X)) == {0, 1, 2}
 
 
+def test_after_fit_the_batch_counts_as_the_first(rows):
+    X, y = rows
+    clf = LTCNClassifier(alpha=1.0).fit(X, y)
+    with pytest.warns(RestartWarning, match="fitted by fit"):
+        clf.partial_fit(X[::2], y[::2])
+    anew = LTCNClassifier(alpha=1.0).partial_fit(X[::2], y[::2])
+    np.testing.assert_array_equal(clf.decision_function(X), anew.decision_function(X))
+
+
 def test_what_partial_fit_refuses(rows):
     X, y = rows
     assert not hasattr(LTCNClassifier(), "partial_fit")
     assert not hasattr(LTCNClassifier(alpha=0.0), "partial_fit")
     with pytest.raises(ValueError, match="class 2, which was not there"):
         LTCNClassifier(alpha=1.0).partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ValueError, match="fitted by fit"):
-        LTCNClassifier(alpha=1.0).fit(X, y).partial_fit(X, y)
     with pytest.raises(ValueError, match="balanced"):
         LTCNClassifier(alpha=1.0, class_weight="balanced").partial_fit(X, y)
     clf = LTCNClassifier(alpha=1.0).partial_fit(X, y)

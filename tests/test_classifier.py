@@ -40,6 +40,7 @@ def iris():
         LTCNClassifier.paper(),
     ],
 )
+@pytest.mark.filterwarnings("ignore::cogmap.RestartWarning")  # checks call partial_fit after fit
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 

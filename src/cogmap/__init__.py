@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .persistence import load
     from .tabular import TabularClassifier
     from .tuning import LTCNClassifierCV
-    from .warnings import IllConditionedWarning, KnowledgeWarning, UnreliableRelevanceWarning
+    from .warnings import IllConditionedWarning, KnowledgeWarning, RestartWarning, UnreliableRelevanceWarning
 
 __version__ = "0.1.0"
 
@@ -22,6 +22,7 @@ _HOMES = {
     "LTCNClassifier": "classifier",
     "LTCNClassifierCV": "tuning",
     "ModelFileError": "errors",
+    "RestartWarning": "warnings",
     "TabularClassifier": "tabular",
     "UnreliableRelevanceWarning": "warnings",
     "load": "persistence",
@@ -34,6 +35,7 @@ __all__ = [
     "LTCNClassifier",
     "LTCNClassifierCV",
     "ModelFileError",
+    "RestartWarning",
     "TabularClassifier",
     "UnreliableRelevanceWarning",
     "load",

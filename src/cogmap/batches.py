@@ -1,5 +1,6 @@
 """`LTCNClassifier.partial_fit`: the first batch fixes the network, every batch moves the readout."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .core.training import Rows, merge_copies, weighted_rows
 from .intake import Encoder
 from .knowledge.edges import check_terms, irrelevant_features
 from .validation import checked_rows
+from .warnings import RestartWarning
 
 
 def add_batch(
@@ -23,9 +25,11 @@ def add_batch(
     """Add a batch to what a classifier has seen; see `LTCNClassifier.partial_fit`."""
     known = classifier._recursion
     if known is None and hasattr(classifier, "classes_"):
-        raise ValueError(
-            "This classifier was fitted by fit, or loaded from a file, which keep no sums to add rows to: "
-            "start with partial_fit on a new one."
+        warnings.warn(
+            "This classifier was fitted by fit, or loaded from a file, which keep no sums to add rows to: partial_fit "
+            "forgets it and begins anew with these rows. To add to what is known, use partial_fit from the start.",
+            RestartWarning,
+            stacklevel=3,
         )
     if classifier.class_weight == "balanced":
         raise ValueError("class_weight='balanced' needs all rows at once: give partial_fit a dict of class weights.")

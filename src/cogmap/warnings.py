@@ -9,5 +9,9 @@ class KnowledgeWarning(UserWarning):
     """What was stated about the edges has no effect, or a price: the data has no such edge, or a safeguard is off."""
 
 
+class RestartWarning(UserWarning):
+    """`partial_fit` begins anew: what the classifier knew came from `fit` or a file, which keep no sums to add to."""
+
+
 class UnreliableRelevanceWarning(UserWarning):
     """Relevance or attributions owe more to cancelling weights or to rounding than to the decision."""

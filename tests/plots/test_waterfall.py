@@ -118,11 +118,19 @@ def test_given_axes_are_drawn_on():
 
 def test_a_row_of_an_explanation_is_drawn():
     parts = np.array([[1.0, 0.5, 0.0], [0.0, -2.0, 0.0]])
-    split = SimpleNamespace(
-        base=0.2, contributions=parts, cases=0.3, stopped_at=2, score=0.0, concept_names=NAMES.tolist()
+    classes = np.array(["setosa", "virginica"])
+    explanation = SimpleNamespace(
+        estimator=SimpleNamespace(concept_names_=NAMES, classes_=classes),
+        classes=classes[1:],
+        base=np.array([0.2]),
+        cases=np.full((8, 1), 0.3),
+        contributions=lambda label: {"virginica": np.tile(parts, (8, 1, 1))}[label],
+        stopped_at=np.array([[-1, -1]] * 7 + [[-1, 2]]),
+        scores=np.tile([5.0, 0.0], (8, 1)),
     )
-    explanation = SimpleNamespace(split=lambda row, class_: {(7, "virginica"): split}[row, class_])
+    with pytest.raises(ValueError, match="Class 'setosa' is not explained here: choose one of"):
+        WaterfallDisplay.from_explanation(explanation, 7, "setosa")
     display = WaterfallDisplay.from_explanation(explanation, 7, "virginica", n_concepts=1)
     assert rows(display) == ["base", "0", "1", "gate", "cases", "score"]
     assert "class virginica" in display.ax_.get_title()
-    np.testing.assert_allclose(display.steps()[-1].end, split.score, atol=1e-12)
+    np.testing.assert_allclose(display.steps()[-1].end, 0.0, atol=1e-12)
