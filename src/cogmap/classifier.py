@@ -218,7 +218,8 @@ class LTCNClassifier(NetworkClassifier):
             This estimator.
         """
         self._check_parameters()
-        vars(self).pop("_recursion", None)
+        if self._recursion is not None:
+            del self._recursion
         return self._fit_given(*self._given_rows(X, y, sample_weight))
 
     @available_if(lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory")
