@@ -22,11 +22,6 @@ def add_batch(
 ) -> LTCNClassifier:
     """Add a batch to what a classifier has seen; see `LTCNClassifier.partial_fit`."""
     known = classifier._recursion
-    if known is None and hasattr(classifier, "classes_"):
-        raise ValueError(
-            "This classifier was fitted by fit, or loaded from a file, which keep no sums to add rows to: "
-            "start with partial_fit on a new one."
-        )
     if classifier.class_weight == "balanced":
         raise ValueError("class_weight='balanced' needs all rows at once: give partial_fit a dict of class weights.")
     rows = classifier._without_irrelevant(checked_rows(classifier, X, reset=known is None))

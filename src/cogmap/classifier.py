@@ -218,7 +218,7 @@ class LTCNClassifier(NetworkClassifier):
             This estimator.
         """
         self._check_parameters()
-        self._recursion = None
+        self.__dict__.pop("_recursion", None)
         return self._fit_given(*self._given_rows(X, y, sample_weight))
 
     @available_if(lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory")
@@ -228,7 +228,8 @@ class LTCNClassifier(NetworkClassifier):
         """Learn from a batch of rows beside all batches before it; for a positive `alpha`.
 
         The first call learns scaling, inner weights and `n_iter_`, which then stay. The readout is always that of all
-        rows so far, exactly; the decision is judged by leave-one-out on up to 10,000 of them.
+        rows so far, exactly; the decision is judged by leave-one-out on up to 10,000 of them. After `fit`, and after
+        loading from a file, the first call begins anew: neither keeps the sums that rows could be added to.
 
         Parameters
         ----------
