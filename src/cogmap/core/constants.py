@@ -22,7 +22,7 @@ MAX_RANK = 600
 BASIS_ROWS = (2, 1)
 """Rows on which the map to innovations is built, spread ones and outlying ones, for each innovation there may be.
 
-Which rows these are of many depends on their content alone (`sampling`). As good as all rows: mean kappa .7887 against
+Which rows these are depends on their content alone (`sampling`). As good as all rows: mean kappa .7887 against
 .7884, on folds of another seed (`benchmarks/constants.py` varies them).
 """
 

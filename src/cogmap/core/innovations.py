@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 
 from .activation import Array
 from .blocks import ROWS
-from .constants import AMPLIFICATION, BASIS_ROWS, NOVELTY
+from .constants import AMPLIFICATION, NOVELTY
 from .increments import block_increments
 from .reasoning import Network
 
@@ -103,22 +103,6 @@ class Basis:
 def fit_innovations(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
     """Return the basis and the rows' Q, which satisfies Σ_i w_i Q_iᵀ Q_i = I."""
     return whitened(*grow(blocks, sample_weight, max_rank), sample_weight)
-
-
-def spanning_rows(initial: Array, sample_weight: Array, max_rank: int) -> NDArray[np.intp]:
-    """Return rows that suffice to build the map where there are few: nearly all, spread in their order, and outliers.
-
-    `sampling` chooses among many, in any order.
-    """
-    n, (spread, outlying) = len(initial), (share * max_rank for share in BASIS_ROWS)
-    if n <= spread + outlying:
-        return np.arange(n)
-    even = (np.arange(spread) * n + n // 2) // spread
-    mean = sample_weight @ initial / sample_weight.sum()
-    centred = initial - mean
-    value, vector = np.linalg.eigh((centred * sample_weight[:, None]).T @ centred)
-    distance = ((centred @ (vector / np.sqrt(np.maximum(value, 0.0) + 1e-6 * value.mean()))) ** 2).sum(axis=1)
-    return np.union1d(even, np.argsort(distance, kind="stable")[n - outlying :])
 
 
 def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:

@@ -25,7 +25,7 @@ from .constants import (
     ROWS_PER_INNOVATION,
 )
 from .increments import increments
-from .innovations import Basis, features, fit_innovations, grow, spanning_rows, whitened
+from .innovations import Basis, features, fit_innovations, grow, whitened
 from .readout import Readout, final_state, moore_penrose
 from .reasoning import Network, until_fixed_point
 from .ridge import Design, Spectrum, smooth, solve, spectrum
@@ -147,14 +147,10 @@ def _innovations(design: Design, keys: Keys | None, tol: float) -> Innovations:
     max_rank, sizes = sample_sizes(initial.shape[1], weight.sum())
     if len(weight) <= sum(sizes):
         return Innovations(reference, *fit_innovations(_useful(design, tol), weight, max_rank))
-    if len(weight) <= sum(BASIS_ROWS) * MAX_RANK:
-        rows = spanning_rows(initial, weight, max_rank)
-        sample = initial[rows], weight[rows]
-    else:
-        centred = initial - reference
-        outlyingness = Outlyingness.from_scatter(reference, (centred * weight[:, None]).T @ centred)
-        keys = content_keys(initial) if keys is None else keys
-        sample = union(spanning_samples(outlyingness, initial, keys, weight, sizes))
+    centred = initial - reference
+    outlyingness = Outlyingness.from_scatter(reference, (centred * weight[:, None]).T @ centred)
+    keys = content_keys(initial) if keys is None else keys
+    sample = union(spanning_samples(outlyingness, initial, keys, weight, sizes))
     basis = sampled_basis(design.network, reference, *sample, max_rank, design.n_iter)
     F, changes = features(basis, design.network, initial, reference)
     F *= design.root
