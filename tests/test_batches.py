@@ -69,6 +69,14 @@ def test_what_the_first_batch_fixes_stays(rows):
     assert clf.score(X, y) > 0.6
 
 
+def test_fit_begins_anew_and_so_does_partial_fit_after_it(rows):
+    X, y = rows
+    fresh = LTCNClassifier(alpha=1.0).partial_fit(X[300:], y[300:])
+    clf = LTCNClassifier(alpha=1.0).partial_fit(X[:300], y[:300]).fit(X, y)
+    assert (clf.decision_function(X) == LTCNClassifier(alpha=1.0).fit(X, y).decision_function(X)).all()
+    assert (clf.partial_fit(X[300:], y[300:]).decision_function(X) == fresh.decision_function(X)).all()
+
+
 def test_a_decision_from_some_rows_is_near_that_from_all(rows, monkeypatch):
     X, y = rows
     y = np.where(X[:, 2] < 0.75, y, 2)

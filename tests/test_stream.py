@@ -69,6 +69,19 @@ def test_few_rows_are_fitted_as_in_memory_in_any_order(n, rows, rng):
     same(stream.fit(blocks_of(n, X[order], y[order])), LTCNClassifier().fit(X, y), X)
 
 
+@pytest.mark.parametrize("name", ["vehicle", "yeast3", "segment"])
+def test_the_papers_sets_in_blocks(name, paper_data, monkeypatch):
+    """As users get them, the same bits; and within the contract if so few rows were fitted block by block."""
+    X, y = paper_data(name)
+    whole = LTCNClassifier().fit(X, y)
+    same(stream.fit(blocks_of(100, X, y)), whole, X)
+    for module in (training, classifier, intake, stream):
+        monkeypatch.setattr(module, "MOST_ROWS", 100)
+    monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
+    scores, found = whole.decision_function(X), stream.fit(blocks_of(100, X, y)).decision_function(X)
+    assert np.abs(found - scores).max() <= 1e-6 * np.abs(scores).max()
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_weights_and_empty_blocks(rows, rng):
     X, y = rows

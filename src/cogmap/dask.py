@@ -45,14 +45,13 @@ class DaskLTCNClassifier(BaseEstimator):
 
     Examples
     --------
-    >>> import numpy as np, pytest
-    >>> da = pytest.importorskip("dask.array")
-    >>> from cogmap.dask import DaskLTCNClassifier
-    >>> X = da.from_array(np.random.default_rng(0).normal(size=(300, 3)), chunks=(100, 3))
-    >>> clf = DaskLTCNClassifier().fit(X, (X[:, 0] > 0).astype(int))
-    >>> clf.predict(X).compute().shape
+    >>> import dask.array as da  # doctest: +SKIP
+    >>> from cogmap.dask import DaskLTCNClassifier  # doctest: +SKIP
+    >>> X = da.random.default_rng(0).normal(size=(300, 3), chunks=(100, 3))  # doctest: +SKIP
+    >>> clf = DaskLTCNClassifier().fit(X, (X[:, 0] > 0).astype(int))  # doctest: +SKIP
+    >>> clf.predict(X).compute().shape  # doctest: +SKIP
     (300,)
-    >>> clf.to_local().classes_.tolist()
+    >>> clf.to_local().classes_.tolist()  # doctest: +SKIP
     [0, 1]
     """
 

@@ -25,8 +25,8 @@ INNOVATIONS_PER_ROW, CONCEPTS_PER_ROW = 0.3, 0.6
 BASIS_ROWS = (2, 1)
 """Rows on which the map to innovations is built, spread ones and outlying ones, for each innovation there may be.
 
-Which rows these are depends on their content alone (`sampling`). As good as all rows: mean kappa .7887 against .7884,
-on folds of another seed (`benchmarks/constants.py` varies them).
+Which rows these are depends on their content alone (`sampling`). As good as all rows: mean kappa .7887 against
+.7884, on folds of another seed (`benchmarks/constants.py` varies them).
 """
 
 GATE_FLOOR, GATE_MULTIPLE = 0.5, 10.0

@@ -144,19 +144,19 @@ def _useful(design: Design, tol: float) -> Iterator[Array]:
 
 def _innovations(design: Design, keys: Keys | None, tol: float) -> Innovations:
     """Find the innovations of all rows, with a map that is built on a sample where rows are many."""
-    weight = design.sample_weight
-    max_rank, sizes = sample_sizes(design.initial.shape[1], weight.sum())
+    initial, weight, reference = design.initial, design.sample_weight, design.reference
+    max_rank, sizes = sample_sizes(initial.shape[1], weight.sum())
     if len(weight) <= sum(sizes):
-        return Innovations(design.reference, *fit_innovations(_useful(design, tol), weight, max_rank))
-    centred = design.initial - design.reference
-    outlyingness = Outlyingness.from_scatter(design.reference, (centred * weight[:, None]).T @ centred)
-    keys = content_keys(design.initial) if keys is None else keys
-    sample = union(spanning_samples(outlyingness, design.initial, keys, weight, sizes))
-    basis = sampled_basis(design.network, design.reference, *sample, max_rank, design.n_iter)
-    F, changes = features(basis, design.network, design.initial, design.reference)
+        return Innovations(reference, *fit_innovations(_useful(design, tol), weight, max_rank))
+    centred = initial - reference
+    outlyingness = Outlyingness.from_scatter(reference, (centred * weight[:, None]).T @ centred)
+    keys = content_keys(initial) if keys is None else keys
+    sample = union(spanning_samples(outlyingness, initial, keys, weight, sizes))
+    basis = sampled_basis(design.network, reference, *sample, max_rank, design.n_iter)
+    F, changes = features(basis, design.network, initial, reference)
     F *= design.root
     basis = basis.until(changes, tol)
-    return Innovations(design.reference, *whitened(basis, F[:, : basis.ends[-1]], weight))
+    return Innovations(reference, *whitened(basis, F[:, : basis.ends[-1]], weight))
 
 
 def sample_sizes(n_concepts: int, total: float) -> tuple[int, tuple[int, int]]:
