@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint study study-test clean
+.PHONY: demo test lint study study-test cluster-test clean
 
 demo: .venv/demo
 	$(BIN)/cogmap demo --output demo
@@ -21,8 +21,10 @@ study: .venv/study/installed
 
 # The tests that need its packages; `make test` runs the others.
 study-test: .venv/study/installed
-	.venv/study/bin/python -m pip install --quiet --group test
 	.venv/study/bin/python -m pytest tests/study/test_peers.py tests/study/test_ripper.py $(PYTEST_ARGS)
+
+cluster-test: .venv/cluster/installed
+	.venv/cluster/bin/python -m pytest tests/test_dask.py tests/test_spark.py $(PYTEST_ARGS)
 
 clean:
 	rm -rf .venv demo dist
@@ -35,7 +37,14 @@ clean:
 .venv/study/installed: .venv/created pyproject.toml
 	$(PYTHON) -m venv .venv/study
 	.venv/study/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	.venv/study/bin/python -m pip install --quiet --editable ".[study]"
+	.venv/study/bin/python -m pip install --quiet --editable ".[study]" --group test
+	touch $@
+
+# Likewise apart, because Spark is large.
+.venv/cluster/installed: .venv/created pyproject.toml
+	$(PYTHON) -m venv .venv/cluster
+	.venv/cluster/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv/cluster/bin/python -m pip install --quiet --editable . --group test --group cluster
 	touch $@
 
 .venv/demo: .venv/created pyproject.toml
