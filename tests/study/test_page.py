@@ -1,0 +1,21 @@
+"""The page of the study's results shows what the tables print from the results that are committed."""
+
+from pathlib import Path
+
+import pytest
+
+from cogmap.study.results import frame
+from cogmap.study.tables import TABLES, markdown, ranks_note, select
+
+ROOT = Path(__file__).parents[2]
+RESULTS, PAGE = ROOT / "benchmarks" / "results" / "study.csv", ROOT / "docs" / "study.md"
+
+pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="the results are in the source tree only")
+
+
+@pytest.mark.parametrize("name", ["all", "binary", "leak", "ablation", "ranks"])
+def test_the_page_shows_the_table(name):
+    found = select(frame(RESULTS))
+    page = PAGE.read_text(encoding="utf-8")
+    assert markdown(TABLES[name](found)) in page
+    assert name != "ranks" or ranks_note(found) in page
