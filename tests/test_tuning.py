@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
@@ -149,3 +151,15 @@ def test_labels_say_how_blocks_differ():
 def test_bad_parameters_are_named(wine, parameters, sentence):
     with pytest.raises(ValueError, match=sentence):
         LTCNClassifierCV(**parameters).fit(*wine)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-12, -1e-12])
+def test_rounding_does_not_decide_between_perfect_fits(noise):
+    """The simplest wins, whichever of them comes out ahead by rounding; a real difference decides."""
+    simple = SimpleNamespace(loo={"squared_error": -1e-29 - noise**2}, complexity=(False, 4, 5.0))
+    larger = SimpleNamespace(loo={"squared_error": -1e-29 + noise**2}, complexity=(False, 4, 9.0))
+    better = SimpleNamespace(loo={"squared_error": 1e-3}, complexity=(True, 4, 50.0))
+    search = LTCNClassifierCV()
+    assert search._best([larger, simple]) is simple
+    assert search._best([simple, larger]) is simple
+    assert search._best([simple, larger, better]) is better

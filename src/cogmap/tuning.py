@@ -24,6 +24,9 @@ from .knowledge.edges import check_terms
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 ONE_HOT = np.array([0.0, 1.0])
+TIE = 1e-9
+"""Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
+
 GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 
 
@@ -211,8 +214,9 @@ feature_importances_
         return Candidate(params, model, learned, fitted, outside, loo_scores(outside, decision, rows), seconds)
 
     def _best(self, candidates: list[Candidate]) -> Candidate:
-        simplest_first = sorted(candidates, key=lambda c: c.complexity)
-        return max(simplest_first, key=lambda c: c.loo[self.scoring])
+        """Return the simplest of the candidates whose score is the best but for rounding."""
+        least = max(c.loo[self.scoring] for c in candidates) - TIE
+        return min((c for c in candidates if c.loo[self.scoring] >= least), key=lambda c: c.complexity)
 
     def _combine(self, members: list[Candidate], weights: Array, rows: Rows) -> None:
         """Set the fitted state: raw score = prior + Σ weight · (member's score − prior)."""
