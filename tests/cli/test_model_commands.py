@@ -72,6 +72,13 @@ def test_columns_are_found_by_name(files, model, new, tmp_path):
     assert "X lacks columns 'age', 'sex'" in message
 
 
+@pytest.mark.parametrize(("option", "value"), [("--phi", "0.5"), ("--no-tune", None), ("--drop", "age")])
+def test_evaluate_refuses_options_of_a_network_where_the_model_has_one(files, option, value):
+    given = [option] if value is None else [option, value]
+    result = run("evaluate", files / "people.cogmap", files / "new.csv", *given, code=2)
+    assert "is for a network to be fitted, and MODEL is: leave it out." in result.stderr
+
+
 def test_evaluate_knows_the_target(files, model, new):
     found = json.loads(run("evaluate", files / "people.cogmap", files / "new.csv", "--json").stdout)
     expected = evaluate(model, new, people(120, seed=1)["survived"])

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from .inputs import FILE, columns_for, data_options, load_model, read_data, target_of, with_target
-from .network import network_options, unfitted
+from .network import network_options, refuse_given, unfitted
 from .output import emit, json_option, say
 
 
@@ -43,6 +43,7 @@ def evaluate(
         raise click.UsageError(f"{len(files)} files were given: use MODEL and DATA, or DATA alone.")
     frame = read_data(files[-1], delimiter, header)
     if len(files) == 2:
+        refuse_given(network)
         model = load_model(files[0])
         X, y = with_target(frame, target_of(model, target))
         found = evaluation.evaluate(model, columns_for(model, X), y)

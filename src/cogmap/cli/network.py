@@ -1,6 +1,6 @@
 """Options that say which network to fit, and what the columns are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,15 @@ def network_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(OPTIONS):
         command = option(command)
     return command
+
+
+def refuse_given(names: Iterable[str]) -> None:
+    """Raise an error where one of these options was given: a model that is fitted already has its network."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in names and source is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} is for a network to be fitted, and MODEL is: leave it out.")
 
 
 def unfitted(
