@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from .classifier import LTCNClassifier
 from .plots import CognitiveMapDisplay, TrajectoryDisplay
+from .writing import whole
 
 
 def measure(output: Path) -> dict[str, Any]:
@@ -54,7 +55,6 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 
 def _save(figure: Any, path: Path) -> Path:
     """Write a figure under a temporary name, then move it into place."""
-    unfinished = path.with_suffix(".part.png")
-    figure.savefig(unfinished, dpi=120)
-    unfinished.replace(path)
+    with whole(path) as unfinished:
+        figure.savefig(unfinished, dpi=120)
     return path

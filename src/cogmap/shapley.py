@@ -6,8 +6,7 @@ has one random order, taken forwards and backwards. Values add up to f(row) − 
 columns, and for scores that are sums over columns, they are Shapley's exactly.
 
 Easy to get wrong: a straight line from an average row to this one passes between the values of a category, where no row
-lies. Nothing keeps the late iterations small there, so that integrals along the line can exceed the scores a million
-times.
+lies. Nothing keeps the late iterations small there, so that integrals along the line can exceed the scores by far.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,14 +1,14 @@
 """What commands print and write: results on stdout, messages on stderr, files moved into place when complete."""
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+
+from ..writing import whole
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -50,22 +50,8 @@ def _cell(value: Any) -> str:
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let `write` make a file under a temporary name in the same folder, then move it into place."""
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder: create it first.")
-    # The end of the name stays: writers choose the format by it.
-    handle, unfinished = tempfile.mkstemp(dir=folder, prefix=".part-", suffix="".join(path.suffixes[-2:]))
-    os.close(handle)
-    try:
-        write(Path(unfinished))
-        Path(unfinished).chmod(0o666 & ~_umask())
-        Path(unfinished).replace(path)
-    finally:
-        Path(unfinished).unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    """Let `write` make a file that appears only when it is complete."""
+    if not path.resolve().parent.is_dir():
+        raise ValueError(f"{path.resolve().parent} is not a folder: create it first.")
+    with whole(path) as unfinished:
+        write(unfinished)

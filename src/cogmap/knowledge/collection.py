@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
+from ..writing import whole
 from . import text
 from .statement import Kind, Statement
 
@@ -127,12 +128,8 @@ class Knowledge:
         """Write the statements to a .toml or .json file; a file that is there already is replaced as a whole."""
         path = Path(path)
         write, _ = _format(path)
-        unfinished = path.with_name(path.name + ".part")
-        try:
+        with whole(path) as unfinished:
             unfinished.write_text(write(self.statements), encoding="utf-8")
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Knowledge":

@@ -8,7 +8,6 @@ import json
 import os
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from ..estimator import NetworkClassifier
+from ..writing import whole
 from .graph import Graph, Tensor, total
 from .scores import Split, probabilities
 
@@ -125,10 +125,6 @@ def _metadata(classifier: NetworkClassifier) -> dict[str, str]:
 def _written(content: bytes, path: Path) -> Path:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {str(path.parent)!r} does not exist: create it first.")
-    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
+    with whole(path) as unfinished:
         unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
     return path

@@ -9,7 +9,6 @@ judges the header, but does not read the arrays: where memory is short, it panic
 
 import json
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from math import prod
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelFileError
+from ..writing import whole
 from .kinds import DTYPES, Arrays
 
 KEY = "cogmap"
@@ -36,16 +36,12 @@ def write(path: Path, document: Any, arrays: Mapping[str, NDArray[Any]], *, chec
     text = json.dumps(document, allow_nan=False, separators=(",", ":"))
     sealed = f"{sha256(text.encode()).hexdigest()}\n{text}"
     content = _safetensors().numpy.save(dict(arrays), metadata={KEY: sealed})
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with temporary.open("xb") as file:
+    with whole(path) as unfinished:
+        with unfinished.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        check(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        check(unfinished)
 
 
 def read(path: Path) -> tuple[Any, Arrays]:

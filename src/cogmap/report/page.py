@@ -8,7 +8,6 @@ import base64
 import hashlib
 import json
 import os
-import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..plots.drawing import signed
 from ..validation import module
+from ..writing import whole
 from .facts import report_facts
 from .pictures import (
     calibration_chart,
@@ -85,7 +85,8 @@ def write_report(
         raise ValueError(f"{path.resolve().parent} is not a folder: create it first.")
     module("jinja2", "report")
     facts = report_facts(model, frame, target, n_folds=n_folds)
-    _write(path, to_html(facts, title=title))
+    with whole(path) as unfinished:
+        unfinished.write_text(to_html(facts, title=title), encoding="utf-8", newline="\n")
     return facts
 
 
@@ -146,17 +147,3 @@ def _environment() -> Any:
 
 def _template(name: str) -> str:
     return (resources.files(__package__) / TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _write(path: Path, page: str) -> None:
-    """Write under a temporary name in the same folder, then move into place."""
-    handle, unfinished = tempfile.mkstemp(dir=path.resolve().parent, prefix=".part-", suffix=".html")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(unfinished).chmod(0o666 & ~mask)
-        Path(unfinished).replace(path)
-    finally:
-        Path(unfinished).unlink(missing_ok=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..plots.drawing import NEGATIVE, NEUTRAL, POSITIVE, new_axes
+from ..writing import whole
 from .comparison import average_ranks, cliques, complete, critical_difference
 from .sweeps import SELECTED, phi_iteration_map, readout_curves, swept
 from .tables import comparable_kappas, select
@@ -105,8 +106,7 @@ def save(figure: Any, name: str, folder: Path) -> list[Path]:
     paths = []
     for suffix in ("png", "svg"):
         path = folder / f"{name}.{suffix}"
-        unfinished = path.with_name(f"{name}.part.{suffix}")
-        figure.savefig(unfinished, dpi=120)
-        unfinished.replace(path)
+        with whole(path) as unfinished:
+            figure.savefig(unfinished, dpi=120)
         paths.append(path)
     return paths

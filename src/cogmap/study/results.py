@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from ..datasets import NAMES
+from ..writing import whole
 from .protocol import COLUMNS, KEY, Row
 from .registry import REGISTRY
 
@@ -44,15 +45,13 @@ def read(path: Path) -> list[Row]:
 def write(path: Path, rows: Iterable[Row]) -> None:
     """Write rows in their one order, under another name first."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    with unfinished.open("w", encoding="utf-8", newline="") as file:
+    with whole(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         ordered: list[Row] = sorted(rows, key=_order)
         writer.writerows(ordered)
         file.flush()
         os.fsync(file.fileno())
-    unfinished.replace(path)
 
 
 def merge(parts: Iterable[list[Row]]) -> list[Row]:

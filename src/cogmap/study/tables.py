@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..core.activation import Array
 from ..datasets import CLEAN, LEAKING, PAPER, load
+from ..writing import whole
 from .comparison import against, average_ranks, complete, friedman
 from .protocol import N_FOLDS, WHOLE
 from .registry import ENTRIES, REGISTRY
@@ -245,8 +246,7 @@ def save(table: pd.DataFrame, name: str, folder: Path) -> list[Path]:
     paths = []
     for suffix, text in texts.items():
         path = folder / f"{name}{suffix}"
-        unfinished = path.with_name(path.name + ".part")
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
+        with whole(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
         paths.append(path)
     return paths
