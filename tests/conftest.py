@@ -6,6 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import settings
+
+# Where CI is set, every run draws the same examples; other runs search on, and print what reproduces a failure.
+settings.register_profile("ci", derandomize=True, database=None)
+settings.register_profile("search", print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "search")
 
 
 @pytest.fixture(scope="session")

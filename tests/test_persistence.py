@@ -132,6 +132,8 @@ def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
     assert_same(loaded, model, wine[0])
 
 
+@pytest.mark.filterwarnings("ignore::cogmap.warnings.IllConditionedWarning")
+@pytest.mark.filterwarnings("ignore::cogmap.warnings.UnreliableRelevanceWarning")
 @settings(max_examples=40, deadline=None)
 @given(
     phi=st.floats(0, 1),
