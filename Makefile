@@ -8,7 +8,7 @@ demo: .venv/demo
 	$(BIN)/cogmap demo --output demo
 
 test: .venv/test
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: .venv/lint
 	$(BIN)/ruff check .

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import settings
 
 # Where CI is set, every run draws the same examples; other runs search on, and print what reproduces a failure.
-settings.register_profile("ci", derandomize=True, database=None)
-settings.register_profile("search", print_blob=True)
+# None has a deadline: how long an example takes is a matter of the machine.
+settings.register_profile("ci", derandomize=True, database=None, deadline=None)
+settings.register_profile("search", print_blob=True, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "search")
 
 

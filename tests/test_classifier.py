@@ -306,7 +306,7 @@ def awkward_table(rng):
 
 
 @ill_conditioned
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 2**32 - 1),
     parameters=st.fixed_dictionaries(

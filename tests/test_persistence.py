@@ -134,7 +134,7 @@ def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
 
 @pytest.mark.filterwarnings("ignore::cogmap.warnings.IllConditionedWarning")
 @pytest.mark.filterwarnings("ignore::cogmap.warnings.UnreliableRelevanceWarning")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     phi=st.floats(0, 1),
     max_iter=st.integers(0, 5),

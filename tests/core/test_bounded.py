@@ -47,7 +47,7 @@ def assert_shortest(A, w, lower, upper):
     np.testing.assert_allclose(design @ found, w, atol=1e-7 * (1 + np.abs(w).max()))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 15),
@@ -106,7 +106,7 @@ def test_a_solution_on_its_bound_does_not_pass_it_by_a_rounding_error(dependent,
     np.testing.assert_allclose(w, true, atol=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_order_of_the_columns_does_not_matter(seed):
     rng = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ def test_a_linear_score_gets_car_scores_times_decorrelated_features(rng):
     np.testing.assert_allclose(np.corrcoef(found.T), np.diag([1, 1, 1]) * 1.0, atol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5))
 def test_decorrelation_changes_no_sum(seed, rank):
     rng = np.random.default_rng(seed)

@@ -35,7 +35,7 @@ def test_regressions_equal_separate_minimum_norm_solutions(kind, activation, rng
     assert (np.diag(W) == 0).all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 30), m=st.integers(1, 12), rank=st.integers(1, 12))
 def test_regressions_equal_separate_ones_for_any_shape_and_rank(seed, n, m, rank):
     rng = np.random.default_rng(seed)

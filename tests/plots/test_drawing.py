@@ -3,13 +3,12 @@ from itertools import combinations
 
 import matplotlib.pyplot as plt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cogmap.plots.drawing import data_frame, panels, short_names, shortened, signed
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.integers(3, 40))
 def test_a_short_name_keeps_both_ends(name, width):
     short = shortened(name, width)
@@ -19,7 +18,6 @@ def test_a_short_name_keeps_both_ends(name, width):
     assert name.endswith(tail)
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("ab", min_size=0, max_size=12), max_size=6), st.integers(3, 8))
 def test_different_names_stay_different(names, width):
     short = short_names(names, width)

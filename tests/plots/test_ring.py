@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -8,7 +8,6 @@ from cogmap.plots.ring import Rings, ring_order
 maps = st.integers(1, 9).flatmap(lambda n: arrays(np.float64, (n, n), elements=st.sampled_from([0.0, 0.0, 1.0, -2.0])))
 
 
-@settings(deadline=None)
 @given(maps)
 def test_every_concept_stands_once_and_those_without_an_edge_last(edges):
     order = ring_order(edges)

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_rgb
@@ -32,7 +32,6 @@ numbers = st.floats(-1e3, 1e3, allow_subnormal=False)
 tables = st.integers(1, 20).flatmap(lambda n: arrays(np.float64, (n, 3), elements=numbers))
 
 
-@settings(deadline=None)
 @given(tables, numbers, numbers, st.integers(1, 25))
 def test_the_bars_lead_from_the_base_to_the_score(contributions, base, cases, n_iterations):
     display = display_of(contributions, base=base, cases=cases)

@@ -151,11 +151,14 @@ def log_loss(scores: Array, codes: Codes, sample_weight: Array) -> float:
 
 def _sharpness(scores: Array, codes: Codes, sample_weight: Array) -> tuple[float, float]:
     """Return the factor whose softmax has the least log loss on these scores, and that loss (convex in the factor)."""
-    centred = scores - scores[np.arange(len(codes)), codes][:, None]
-    scale = max(float(np.abs(centred).max()), 1e-300)
+    own, top = scores[np.arange(len(codes)), codes], scores.max(axis=1)
+    scale = max(float((top - own).max()), float((own - scores.min(axis=1)).max()), 1e-300)
+    share = sample_weight / sample_weight.sum()
+    below, behind = scores - top[:, None], share @ (top - own)
 
     def loss(log_factor: float) -> float:
-        return log_loss(np.exp(log_factor) / scale * centred, codes, sample_weight)
+        factor = np.exp(log_factor) / scale
+        return float(share @ np.log(np.exp(factor * below).sum(axis=1)) + factor * behind)
 
     best = minimize_scalar(loss, bounds=SHARPNESS, method="bounded", options={"xatol": 1e-6})
     return float(np.exp(best.x) / scale), float(best.fun)

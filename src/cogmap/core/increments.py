@@ -46,56 +46,76 @@ def increments(network: Network, initial: Array, reference: Array) -> Iterator[I
 
 
 def block_increments(network: Network, initial: Array, reference: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield Eᵗ and Dᵗ = Aᵗ − Aᵗ⁻¹ for t = 0, 1, 2, … without end; both are A⁰ for t = 0."""
+    """Yield Eᵗ and Dᵗ = Aᵗ − Aᵗ⁻¹ for t = 0, 1, 2, … without end; both are A⁰ for t = 0.
+
+    Products aside, all of it is elementwise, and costs what passes over the block cost: hence in place.
+    """
     yield initial, initial
-    f, W, phi = network.activation, network.weights, network.phi
+    f, phi = network.activation, network.phi
     gain, ref = phi * f.scale, reference[None]
-    start = gap = initial - ref
-    h = r = e = whole = np.zeros(0)
+    W = f.slope * network.weights
+    from_start = (initial - ref) @ W
+    g, e_before = from_start, np.zeros_like(from_start)
+    h_before = r_before = whole = np.zeros(0)
     for t in count():
-        z = f.slope * (ref @ W + network.bias)
-        g = f.slope * (gap @ W)
-        tanh_g = np.tanh(g)
-        h_before, r_before, e_before = h, r, e
-        h, r = np.tanh(z + g), np.tanh(z)
-        e = tanh_g * (1 - h * r)
+        z = f.slope * (ref @ network.weights + network.bias)
+        r = np.tanh(z)
+        h = z + g
+        np.tanh(h, out=h)
+        tanh_d, linearised = tanh_parts(whole @ W if t else g)
+        e = one_minus_product(h, r)
+        e *= np.tanh(g, out=g) if t else tanh_d
+        tanh_d *= gain
         if t == 0:
             # The first increment holds A⁰ itself; here d is g, and what came before is the reference.
-            d, tanh_d, r_before, e_before = g, tanh_g, r, np.zeros_like(e)
-            whole = phi * (f.offset + f.scale * h - initial)
+            r_before, whole = r, phi * (f.offset + f.scale * h - initial)
         else:
-            d = f.slope * (whole @ W)
-            tanh_d = np.tanh(d)
-            whole = gain * tanh_d * (1 - h * h_before)
-        linear = tanh_minus_identity(d, tanh_d) * (1 - r * r_before)
-        yield gain * (linear - tanh_d * (e * r_before + h * e_before)), whole
-        gap, ref = gain * e + (1 - phi) * start, network.step(ref, reference[None])
+            whole = one_minus_product(h, h_before)
+            whole *= tanh_d
+        linearised *= gain * (1 - r * r_before)
+        e_before *= h
+        e_before += e * r_before
+        e_before *= tanh_d
+        linearised -= e_before
+        yield linearised, whole
+        h_before, r_before, e_before = h, r, e
+        g = e @ (gain * W)
+        g += (1 - phi) * from_start
+        ref = network.step(ref, reference[None])
 
 
-def tanh_minus_identity(u: Array, tanh_u: Array) -> Array:
-    """Return tanh(u) − u to full relative precision; `tanh_u` is tanh(u).
+def one_minus_product(x: Array, y: Array) -> Array:
+    """Return 1 − x y."""
+    found = x * y
+    return np.subtract(1.0, found, out=found)
 
-    Below 1, Lambert's continued fraction u / (1 + u² / (3 + u² / (5 + …))) cut at depth 9, less u: all terms of
-    numerator and denominator are positive, so nothing cancels.
+
+def tanh_parts(u: Array) -> tuple[Array, Array]:
+    """Return tanh(u), and tanh(u) − u to full relative precision.
+
+    Below u² = 0.2, Lambert's continued fraction u / (1 + u² / (3 + u² / (5 + …))) cut at depth 7, less u: all terms of
+    numerator and denominator have one sign, so nothing cancels.
     """
     s = u * u
-    found = _polynomial(s, 44.0, 12870.0, 810810.0, 11486475.0)
-    found /= _polynomial(s, 45.0, 13860.0, 945945.0, 16216200.0, 34459425.0)
-    found *= s
-    found *= -u
-    large = s >= 1
-    if large.any():
-        found[large] = tanh_u[large] - u[large]
-    return found
-
-
-def _polynomial(s: Array, first: float, *others: float) -> Array:
-    """Return the polynomial in s with these coefficients, highest power first, by Horner's rule in place."""
-    found = np.full_like(s, first)
-    for coefficient in others:
-        found *= s
-        found += coefficient
-    return found
+    large = s >= 0.2 if s.max(initial=0.0) >= 0.2 else None
+    rest = s * -27.0
+    rest -= 2772.0
+    rest *= s
+    rest -= 45045.0
+    below = s * 28.0
+    below += 3150.0
+    below *= s
+    below += 62370.0
+    below *= s
+    below += 135135.0
+    rest /= below
+    s *= u
+    rest *= s
+    tanh = np.add(u, rest, out=below)
+    if large is not None:
+        tanh[large] = np.tanh(u[large])
+        rest[large] = tanh[large] - u[large]
+    return tanh, rest
 
 
 def states_readout(network: Network, reference: Array, coefficients: Array) -> tuple[Array, Array]:

@@ -24,6 +24,7 @@ from .constants import (
     RIDGE_DECAYS,
     RIDGE_PENALTIES,
     RIDGE_ROWS,
+    SAMPLE_GAIN,
 )
 from .increments import increments
 from .innovations import Basis, features, fit_innovations, grow, whitened
@@ -163,8 +164,10 @@ def sample_sizes(n_concepts: int, total: float) -> tuple[int, tuple[int, int]]:
     """Return the most innovations that rows of this total weight may have, and how many rows the map is built on."""
     # The concepts themselves are read in any case, as far as rows allow.
     max_rank = int(max(1, min(MAX_RANK, INNOVATIONS_PER_ROW * total), min(n_concepts, CONCEPTS_PER_ROW * total)))
-    spread, outlying = BASIS_ROWS
-    return max_rank, (spread * max_rank, outlying * max_rank)
+    spread, outlying = (rows * max_rank for rows in BASIS_ROWS)
+    # A sample saves nothing where it is most of the rows: these would go through the network once more.
+    nearly_all = int(SAMPLE_GAIN * (spread + outlying))
+    return max_rank, (nearly_all, 0) if total <= nearly_all else (spread, outlying)
 
 
 def sampled_basis(

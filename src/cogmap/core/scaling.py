@@ -39,7 +39,7 @@ class Scaling:
 
 def fit_scaling(kind: str, X: Array, sample_weight: Array) -> Scaling:
     """Return the scaling ``"minmax"``, ``"quantile"`` or ``"halfway"`` of weighted rows; no column may be constant."""
-    knots = [_knots(kind, column, sample_weight) for column in X.T]
+    knots = [_knots(kind, column, sample_weight) for column in np.asfortranarray(X).T]
     return Scaling(tuple(values for values, _ in knots), tuple(heights for _, heights in knots))
 
 
@@ -76,10 +76,11 @@ def rank_knots(column: Array, sample_weight: Array) -> tuple[Array, Array]:
     Tied values form a group with one height, held flat from its smallest to its largest value. Of more groups than
     `KNOTS`, those are kept that hold the quantiles (j + ½) / `KNOTS`, and both ends.
     """
-    order = np.argsort(column, kind="stable")
+    order = np.argsort(column)
     column, sample_weight = column[order], sample_weight[order]
-    starts = np.flatnonzero(np.r_[True, np.diff(column) > TIE * (column[-1] - column[0])])
-    ends = np.r_[starts[1:], len(column)] - 1
+    first = np.ones(len(column) + 1, dtype=bool)
+    np.greater(np.diff(column), TIE * (column[-1] - column[0]), out=first[1:-1])
+    starts, ends = np.flatnonzero(first[:-1]), np.flatnonzero(first[1:])
     return group_knots(column[starts], column[ends], np.add.reduceat(sample_weight, starts))
 
 
@@ -89,13 +90,15 @@ def kept_groups(mass: Array) -> NDArray[np.intp]:
         return np.arange(len(mass))
     upto = np.cumsum(mass)
     levels = (np.arange(KNOTS) + 0.5) / KNOTS * upto[-1]
-    return np.unique(np.r_[0, np.searchsorted(upto, levels), len(mass) - 1])
+    kept = np.zeros(len(mass), dtype=bool)
+    kept[np.searchsorted(upto, levels)] = kept[0] = kept[-1] = True
+    return np.flatnonzero(kept)
 
 
 def group_knots(low: Array, high: Array, mass: Array) -> tuple[Array, Array]:
     """Return the knots of groups of tied values, given their smallest and largest values and their weights."""
     rank = np.cumsum(mass) - mass / 2
     kept = kept_groups(mass)
-    values = np.c_[low, high][kept].ravel()
+    values = np.stack([low[kept], high[kept]], axis=1).ravel()
     height = (rank[kept] - rank[0]) / max(rank[-1] - rank[0], np.finfo(np.float64).tiny)
     return values, np.repeat(height, 2)
