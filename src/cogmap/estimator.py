@@ -16,9 +16,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from .arrays import labels_of, on_host, space_of
 from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.decision import Decision, argmax_decision, discriminant_decision
+from .core.device.scores import probabilities, scores_of
 from .core.dynamics import Dynamics, diagnose, merged
 from .core.model import Model, Summary, summarise
 from .core.relevance import Interval
@@ -26,7 +28,7 @@ from .core.scaling import varying
 from .core.training import Rows, merge_copies, weighted_rows
 from .knowledge import Knowledge
 from .knowledge.edges import checked_knowledge, irrelevant_features, without_effect
-from .validation import checked_rows
+from .validation import checked_array, checked_rows
 from .warnings import KnowledgeWarning
 
 if TYPE_CHECKING:
@@ -84,6 +86,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row, the one with the largest score; shape (n_samples,)."""
         scores = self._scores(X)
+        if (space := space_of(X)) is not None:
+            return labels_of(space, self.classes_, space.xp.argmax(scores, axis=1))
         return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -92,6 +96,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         They are the softmax of the scores times a factor that minimises the leave-one-out log loss. With
         ``decision_metric="log_loss"`` they are calibrated; another metric moves the prior on purpose, and them with it.
         """
+        if (space := space_of(X)) is not None:
+            return probabilities(space, self._decision.sharpness, self._scores(X))
         return self._probability(self._scores(X))
 
     def trajectory(self, X: ArrayLike) -> Array:
@@ -367,6 +373,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
+        if (space := space_of(X)) is not None:
+            rows = checked_array(self, space, X, reset=False)
+            return scores_of(space, self._members, self._constant, self._decision, rows)
         return self._decision(self._raw(checked_rows(self, X, reset=False)))
 
     def _probability(self, scores: Array) -> Array:

@@ -1,0 +1,49 @@
+"""Arrays of other libraries than numpy, under scikit-learn's `array_api_dispatch`: where they are, and what is wrong.
+
+Easy to get wrong: without the dispatch, a torch tensor on the CPU is an array-like that numpy can read, and is treated
+as such; so it is here.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.utils._array_api import get_namespace
+
+from .core.device.space import DeviceArray, Space
+
+
+def space_of(array: Any) -> Space | None:
+    """Return where an array is; None for numpy, for what is no array, and without the dispatch."""
+    if not get_config()["array_api_dispatch"] or isinstance(array, (np.ndarray, np.generic)):
+        return None
+    if not (hasattr(array, "__array_namespace__") or hasattr(array, "__dlpack__")):
+        return None
+    return Space(get_namespace(array)[0], array.device)
+
+
+def on_host(array: Any) -> Any:
+    """Return an array of another library as numpy's; anything else as it is."""
+    space = space_of(array)
+    return array if space is None else space.host(array)
+
+
+def check_same_space(space: Space, **others: Any) -> None:
+    """Raise an error where another array is not where X is. What is no array has no place, and text has none but numpy."""
+    for name, array in others.items():
+        found = space_of(array)
+        foreign = found != space if found is not None else isinstance(array, np.ndarray) and array.dtype.kind in "biuf"
+        if foreign:
+            there = "a numpy array" if found is None else f"an array of {found.library} on {found.device}"
+            raise ValueError(
+                f"X is an array of {space.library} on {space.device}, and {name} is {there}: "
+                "give all of them in one library and on one device."
+            )
+
+
+def labels_of(space: Space, classes: NDArray[Any], codes: DeviceArray) -> Any:
+    """Return the classes of codes: numbers where the codes are, text in numpy."""
+    if classes.dtype.kind in "biuf":
+        return space.xp.take(space.put(classes), codes)
+    return classes[space.host(codes)]
