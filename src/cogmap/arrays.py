@@ -29,17 +29,21 @@ def on_host(array: Any) -> Any:
     return array if space is None else space.host(array)
 
 
-def check_same_space(space: Space, **others: Any) -> None:
-    """Raise an error where another array is not where X is. What is no array has no place, and text has none but numpy."""
+def check_same_space(X: Any, **others: Any) -> None:
+    """Raise an error where another array is not where X is; text is in numpy everywhere, and a list is nowhere."""
+    here = space_of(X)
     for name, array in others.items():
-        found = space_of(array)
-        foreign = found != space if found is not None else isinstance(array, np.ndarray) and array.dtype.kind in "biuf"
-        if foreign:
-            there = "a numpy array" if found is None else f"an array of {found.library} on {found.device}"
+        there = space_of(array)
+        numpy = isinstance(array, np.ndarray) and array.dtype.kind in "biuf"
+        if there != here and (there is not None or numpy):
             raise ValueError(
-                f"X is an array of {space.library} on {space.device}, and {name} is {there}: "
-                "give all of them in one library and on one device."
+                f"X is an array of {_described(here)} and {name} one of {_described(there)}: give all of them in one "
+                "library and on one device."
             )
+
+
+def _described(space: Space | None) -> str:
+    return "numpy" if space is None else f"{space.library} on {space.device}"
 
 
 def labels_of(space: Space, classes: NDArray[Any], codes: DeviceArray) -> Any:

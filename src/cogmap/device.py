@@ -41,7 +41,7 @@ def fit_on_device(
     Up to `MOST_ROWS` rows, and for cases and minimum norms, the rows are copied to numpy and fitted there: that takes
     less time than a device needs to begin, or needs what only numpy does.
     """
-    check_same_space(space, y=y, sample_weight=sample_weight)
+    check_same_space(X, y=y, sample_weight=sample_weight)
     X = checked_array(classifier, space, X, reset=True)
     if X.shape[0] > MOST_ROWS:
         given = _given(space, X, y, sample_weight)
@@ -94,7 +94,7 @@ def _census(space: Space, given: Given) -> Census:
     xp, (X, codes, classes, weight) = space.xp, given
     each = xp.ones(X.shape[0], dtype=xp.float64, device=space.device) if weight is None else weight
     mass = xp.stack([xp.sum(xp.where(codes == code, each, 0.0)) for code in range(len(classes))])
-    low, high = (space.host(space.double(found)) for found in (xp.min(X, axis=0), xp.max(X, axis=0)))
+    low, high = (space.host(space.double(found)) for found in space.extremes(X))
     return Census(X.shape[0], classes, space.host(mass), low, high)
 
 

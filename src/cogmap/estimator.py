@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from .arrays import labels_of, on_host, space_of
+from .arrays import check_same_space, labels_of, on_host, space_of
 from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.decision import Decision, argmax_decision, discriminant_decision
@@ -315,7 +315,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Comparison
             Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
         """
-        return compare(self, other, X, y)
+        return compare(self, other, on_host(X), on_host(y))
 
     @property
     def feature_importances_(self) -> Array:
@@ -450,15 +450,16 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
         Sets `classes_` and `class_count_`.
         """
+        check_same_space(X, y=y, sample_weight=sample_weight)
         rows = self._without_irrelevant(checked_rows(self, X, reset=True))
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(on_host(y), warn=True)
         assert_all_finite(labels, input_name="y")
         if len(labels) != len(rows):
             raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
         check_classification_targets(labels)
-        weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(on_host(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
         if not (weight > 0).all():
             rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
         classes, codes = np.unique(labels, return_inverse=True)

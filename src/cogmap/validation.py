@@ -36,6 +36,13 @@ def checked_array(estimator: Any, space: Space, X: DeviceArray, *, reset: bool) 
         raise ValueError(f"X must be a table with one row and one column at least; its shape is {tuple(X.shape)}.")
     if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
         raise ValueError(f"X holds values of type {X.dtype}: give real numbers.")
+    try:
+        space.zeros(1)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{space.library} has no float64 on {space.device}, and float32 cannot hold what late iterations add: move "
+            "the arrays to the CPU."
+        ) from error
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if xp.isdtype(X.dtype, "real floating") and not bool(xp.all(xp.isfinite(X))):
         raise ValueError(not_finite_sentence(space.host(X), None))

@@ -15,8 +15,8 @@ from ..concepts import Concepts
 from ..constants import LEAST_FREE
 from ..decision_passes import Scored
 from ..innovations import Basis
-from ..passes import Moments, Readable, Traced
 from ..model import SUMMARY_ROWS
+from ..passes import Moments, Readable, Traced
 from ..reasoning import Network
 from ..sampling import Outlyingness, Samples
 from ..shrinkage import Path, gate_caps
@@ -91,13 +91,8 @@ class Features:
             zip(self.reasoner(initial), [1, *self.ends[:-1]], self.ends, strict=True)
         ):
             space.multiply_into(F[:, a:b], xp.take(E, self.columns[t], axis=1), self.scales[t])
-            changes.append(largest(space, moved) * (self.reasoner.gain if t else 1.0))
+            changes.append(space.largest(moved) * (self.reasoner.gain if t else 1.0))
         return times_triangle(space, F, self.map), xp.stack(changes)
-
-
-def largest(space: Space, x: DeviceArray) -> DeviceArray:
-    """Return the largest absolute value, without an array of absolute values."""
-    return space.xp.maximum(space.xp.max(x), -space.xp.min(x))
 
 
 def gram_of_features(source: DeviceSource[Started], network: Network, reference: Array, basis: Basis) -> Gram:
@@ -261,7 +256,7 @@ def confusion(source: DeviceSource[Scored], projection: Array, offsets: Array) -
             predicted = space.one_hot(xp.argmax(scores, axis=1), n_classes)
             tables.append((one_hot * block.weight[:, None]).T @ predicted)
             scores -= (one_hot @ offset)[:, None]
-            reach.append(largest(space, scores))
+            reach.append(space.largest(scores))
         return Pending(space, (xp.stack(tables),), (), (xp.max(xp.stack(reach)),))
 
     tables, reach = source.fold(of_block).host
@@ -278,7 +273,7 @@ def losses(source: DeviceSource[Scored], projection: Array, offsets: Array, fact
         sums, reach = [], []
         for offset, line in zip(map(space.put, offsets), factors.tolist(), strict=True):
             scores = centred + (offset - (one_hot @ offset)[:, None])
-            reach.append(largest(space, scores))
+            reach.append(space.largest(scores))
             sums.append(xp.stack([_loss(space, factor * scores, block.weight) for factor in line]))
         return Pending(space, (xp.stack(sums),), (), (xp.stack(reach),))
 

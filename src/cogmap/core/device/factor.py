@@ -26,7 +26,7 @@ CENTRE_ROWS = 4096
 """Rows whose mean is the provisional centre."""
 
 SHIFT = 1e-13
-"""What is added to the eigenvalues of a Gram matrix whose diagonal is 1, for each column: they are rounding below it."""
+"""Added to the eigenvalues of a Gram matrix whose diagonal is 1, for each of its columns: smaller ones are rounding."""
 
 
 class Scatter(NamedTuple):
@@ -45,7 +45,7 @@ class Scatter(NamedTuple):
 
 
 def root(given: Array) -> Array:
-    """Return R with RᵀR = `given`, a Gram matrix; columns are scaled to 1 first, so that small ones keep their digits."""
+    """Return R whose Gram matrix RᵀR is given; columns are scaled to 1 first, so that small ones keep their digits."""
     size = _sizes(given)
     value, vector = np.linalg.eigh(given / np.outer(size, size))
     found: Array = np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T * size

@@ -9,21 +9,18 @@ Easy to get wrong: increments are standardised by a sample, so their means in al
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
 from .. import ridge_passes
 from ..activation import Array
-from ..constants import LEAST_FREE
 from ..decision_passes import Scored
 from ..model import Solved
 from ..ridge_passes import Evidence, Frame, Smoother, readout_of
-from ..statistics import Factor
 from ..training import Started
-from .blocks import largest, leave_one_out
-from .factor import Scatter, about, factor, preconditioner, root
+from .blocks import leave_one_out
+from .factor import Scatter, about, factor, refined
 from .increments import Reasoner
 from .source import MAPS, REDUCTIONS, DeviceSource, Pending
 from .space import DeviceArray, Space, pieces
@@ -43,30 +40,26 @@ class Standardised:
         self.reasoner = Reasoner.of(space, frame.network, frame.reference, frame.n_iter)
         gain = np.repeat(np.r_[1.0, np.full(frame.n_iter, self.reasoner.gain)], len(frame.reference))
         self.factor = space.put(gain * frame.scale * scale)
-        self.shift = space.put((frame.mean * frame.scale + centre) * scale)
+        self.shift = space.put(-(frame.mean * frame.scale + centre) * scale)
 
-    def __call__(self, initial: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Return Z, (n, M (T + 1)), and the largest change of any activation at each iteration."""
+    def __call__(self, initial: DeviceArray, room: int = 0) -> tuple[DeviceArray, DeviceArray]:
+        """Return Z, (n, M (T + 1) + room), its last columns not set, and the largest change of any activation by t."""
         space, M, changes = self.space, initial.shape[1], []
-        Z = space.empty(initial.shape[0], self.n_columns)
+        Z = space.empty(initial.shape[0], self.n_columns + room)
         for t, (E, moved) in enumerate(self.reasoner(initial)):
             part = slice(t * M, (t + 1) * M)
-            space.multiply_into(Z[:, part], E, self.factor[part])
-            changes.append(largest(space, moved) * (self.reasoner.gain if t else 1.0))
-        Z -= self.shift
+            space.affine_into(Z[:, part], E, self.factor[part], self.shift[part])
+            changes.append(space.largest(moved) * (self.reasoner.gain if t else 1.0))
         return Z, space.xp.stack(changes)
 
 
 @dataclass(frozen=True)
 class GramEvidence:
-    """What `core.ridge_passes.Evidence` knows, as Gram matrix, sums and products with the classes about the frame."""
+    """What `core.ridge_passes.Evidence` knows, as sums and Gram matrix of (Z̃ | Y), Y the one-hot."""
 
     source: DeviceSource[Started]
-    n_classes: int
-    mass: Array
     sums: Array
     gram: Array
-    cross: Array
     low: Array
     high: Array
     changes: Array
@@ -77,70 +70,66 @@ class GramEvidence:
 
     def solved(self, frame: Frame, alpha: float) -> tuple[Solved, Smoother]:
         """Solve for one penalty, over the iterations of the frame."""
-        p = len(frame.mean)
-        known = Scatter.of(self.mass.sum(), np.zeros(p), self.sums[:p], self.gram[:p, :p])
-        size = np.sqrt(np.maximum(np.diagonal(known.gram), 0.0) / known.total)
+        p, mass = len(frame.mean), self.sums[len(self.low) :]
+        known = self._scatter(p, mass.sum())
+        size = np.sqrt(np.maximum(np.diagonal(known.gram)[:p], 0.0) / known.total)
         scale = np.where(self.high[:p] > self.low[:p], 1 / np.where(size > 0, size, 1.0), 0.0)
-        G = known.gram * np.outer(scale, scale)
-        cross = (self.cross[:p] - np.outer(known.mean, self.mass)) * scale[:, None]
-        triangle = linalg.cholesky(G + alpha * np.eye(p), check_finite=False)
-        slope = linalg.cho_solve((triangle, False), cross, check_finite=False)
-        if ROUNDING * known.total * np.linalg.norm(slope) / np.sqrt(alpha) > TRUSTED:
+        G = known.gram[:p, :p] * np.outer(scale, scale)
+        cross = known.gram[:p, p:] * scale[:, None]
+        triangle, failed = lapack.dpotrf(G + alpha * np.eye(p))
+        slope = lapack.dpotrs(triangle, cross)[0]
+        if failed or ROUNDING * known.total * np.linalg.norm(slope) / np.sqrt(alpha) > TRUSTED:
             return ridge_passes.solve(frame, self._refined(frame, known), alpha)
-        f = frame.network.activation
-        zero, one = f.inverse(np.array([0.0, 1.0]))
-        spread = linalg.solve_triangular(triangle, np.eye(p), check_finite=False)
-        constant = zero + (one - zero) * self.mass / known.total
+        zero, one = frame.network.activation.inverse(np.array([0.0, 1.0]))
+        spread = lapack.dtrtri(triangle)[0]
+        constant = zero + (one - zero) * mass / known.total
         between = cross.T @ slope / known.total
-        smoother = Smoother(
-            frame, known.mean, scale, (one - zero) * slope, spread, constant, known.total, between
-        )
-        return self._described(G, alpha, smoother), smoother
+        mean = known.mean[:p]
+        smoother = Smoother(frame, mean, scale, (one - zero) * slope, spread, constant, known.total, between)
+        return _described(G, alpha, smoother), smoother
 
-    def _described(self, G: Array, alpha: float, smoother: Smoother) -> Solved:
-        """Say what is known of the solution, from the eigenvalues that a Gram matrix can tell from 0."""
-        value = linalg.eigvalsh(G, check_finite=False)
-        value = value[value > len(value) * np.finfo(np.float64).eps * value[-1]]
-        condition = float(np.sqrt((value[-1] + alpha) / (value[0] + alpha))) if len(value) else 1.0
-        freedom = 1 + float((value / (value + alpha)).sum())
-        return Solved(readout_of(smoother), len(value) + 1, condition, freedom, alpha=alpha)
+    def _scatter(self, p: int, total: float) -> Scatter:
+        """Return mean and Gram matrix of the first p columns and of the one-hot."""
+        kept = np.r_[:p, len(self.low) : len(self.sums)]
+        return Scatter.of(total, np.zeros(len(kept)), self.sums[kept], self.gram[np.ix_(kept, kept)])
 
     def _refined(self, frame: Frame, known: Scatter) -> Evidence:
         """Return the evidence as a factor, from a second pass."""
         space, p = self.source.space, len(frame.mean)
-        P, inverse = preconditioner(known.gram)
-        standardised, device_P = Standardised(space, frame, known.mean), space.put(P)
+        standardised, n_classes = Standardised(space, frame), len(known.mean) - p
+        mean = space.put(known.mean)
 
-        def of_block(block: Started) -> Pending:
-            Y = standardised(block.initial)[0] @ device_P
-            one_hot = space.one_hot(block.codes, self.n_classes)
-            return Pending(space, (Y.T @ (one_hot * block.weight[:, None]), *about(space, Y, block.weight, self.source.even)))
+        def centred(block: Started) -> tuple[DeviceArray, DeviceArray]:
+            Z, _ = standardised(block.initial, n_classes)
+            Z[:, p:] = space.one_hot(block.codes, n_classes)
+            Z -= mean
+            return Z, block.weight
 
-        cross, sums, upper = self.source.fold(of_block).host
-        found = Scatter.of(known.total, np.zeros(p), sums, upper)
-        R = root(found.gram)
-        along = np.linalg.lstsq(R.T, cross - np.outer(found.mean, self.mass), rcond=None)[0]
-        known = known._replace(mean=np.r_[known.mean, self.mass / known.total])
-        whole = factor(self.source.n_rows, known, np.hstack([R @ inverse, along]), p)
+        whole = factor(self.source.n_rows, known, refined(self.source, centred, known), p)
         return Evidence(whole, self.low[:p], self.high[:p], self.changes)
 
 
+def _described(G: Array, alpha: float, smoother: Smoother) -> Solved:
+    """Say what is known of the solution, from the eigenvalues that a Gram matrix can tell from 0."""
+    value = np.linalg.eigvalsh(G)
+    value = value[value > len(value) * np.finfo(np.float64).eps * value[-1]]
+    condition = float(np.sqrt((value[-1] + alpha) / (value[0] + alpha))) if len(value) else 1.0
+    freedom = 1 + float((value / (value + alpha)).sum())
+    return Solved(readout_of(smoother), len(value) + 1, condition, freedom, alpha=alpha)
+
+
 def evidence(source: DeviceSource[Started], frame: Frame) -> GramEvidence:
-    """Take Gram matrix, products with the classes, ranges and changes of the standardised increments."""
-    space, xp = source.space, source.space.xp
+    """Take sums, Gram matrix, ranges and changes of the standardised increments and the one-hot."""
+    space, p = source.space, len(frame.mean)
     standardised = Standardised(space, frame)
-    n_classes = next(iter(source.start())).n_classes
 
     def of_block(block: Started) -> Pending:
-        Z, changes = standardised(block.initial)
-        weighted = space.one_hot(block.codes, n_classes)
-        if not source.even:
-            weighted *= block.weight[:, None]
-        least, most, cross = xp.min(Z, axis=0), xp.max(Z, axis=0), Z.T @ weighted
-        sums, upper = about(space, Z, block.weight, source.even)
-        return Pending(space, (xp.sum(weighted, axis=0), sums, upper, cross), (least,), (most, changes))
+        Z, changes = standardised(block.initial, block.n_classes)
+        Z[:, p:] = space.one_hot(block.codes, block.n_classes)
+        least, most = space.extremes(Z[:, :p])
+        return Pending(space, about(space, Z, block.weight, source.even), (least,), (most, changes))
 
-    return GramEvidence(source, n_classes, *source.fold(of_block).host)
+    return GramEvidence(source, *source.fold(of_block).host)
 
 
 def scored(space: Space, found: Smoother, mass: Array) -> Callable[[Started], Scored]:

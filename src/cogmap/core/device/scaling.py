@@ -117,8 +117,7 @@ class DeviceConcepts:
         """Take the map to the device."""
         scaling = concepts.scaling
         lines = tuple(
-            (Line.of(space, values, heights),)
-            for values, heights in zip(scaling.values, scaling.heights, strict=True)
+            (Line.of(space, values, heights),) for values, heights in zip(scaling.values, scaling.heights, strict=True)
         )
         terms = tuple(tuple(Line.of(space, peaks, one) for one in np.eye(len(peaks))) for peaks in concepts.peaks)
         return cls(space, tuple(np.flatnonzero(concepts.varies).tolist()), lines, terms)

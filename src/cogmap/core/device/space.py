@@ -9,6 +9,7 @@ Easy to get wrong: neither library may be imported by the core. Whoever has an a
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,11 @@ class Space:
         return str(self.xp.__name__).rsplit(".", maxsplit=1)[-1]
 
     @property
+    def sees_bits(self) -> bool:
+        """Whether the library shows the bits of a number."""
+        return self.library in ("torch", "cupy", "numpy")
+
+    @property
     def cuda(self) -> bool:
         """Whether the device runs CUDA kernels."""
         return self.library == "cupy" or (self.library == "torch" and self.device.type == "cuda")
@@ -56,7 +62,7 @@ class Space:
             return np.asarray(array.get())
         if self.library == "array_api_strict":
             return np.asarray(self.xp.asarray(array, device=self.xp.Device("CPU_DEVICE")))
-        return np.asarray(np.from_dlpack(array))
+        return np.asarray(np.from_dlpack(array) if hasattr(array, "__dlpack__") else array)
 
     def number(self, array: DeviceArray) -> float:
         """Return the number that an array without axes holds."""
@@ -85,6 +91,25 @@ class Space:
             self.module.multiply(one, other, out=out)
         else:
             out[...] = one * other
+
+    def affine_into(self, out: DeviceArray, x: DeviceArray, factor: DeviceArray, shift: DeviceArray) -> None:
+        """Write x · factor + shift into part of another array."""
+        if self.library == "torch":
+            self.module.addcmul(shift, x, factor, out=out)
+        else:
+            self.multiply_into(out, x, factor)
+            out += shift
+
+    def extremes(self, x: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+        """Return the smallest and the largest value of each column."""
+        if self.library == "torch":
+            return tuple(self.module.aminmax(x, dim=0))
+        return self.xp.min(x, axis=0), self.xp.max(x, axis=0)
+
+    def largest(self, x: DeviceArray) -> DeviceArray:
+        """Return the largest absolute value, without an array of absolute values."""
+        low, high = self.module.aminmax(x) if self.library == "torch" else (self.xp.min(x), self.xp.max(x))
+        return self.xp.maximum(high, -low)
 
     @property
     def module(self) -> Any:
@@ -127,7 +152,7 @@ def pieces(p: int, most: int = 256) -> Iterator[tuple[int, int]]:
     """Yield bounds of consecutive columns, `most` of them or fewer."""
     n = max(1, -(-p // most))
     ends = [p * i // n for i in range(n + 1)]
-    yield from zip(ends[:-1], ends[1:], strict=True)
+    yield from pairwise(ends)
 
 
 def gram(space: Space, F: DeviceArray) -> DeviceArray:
