@@ -51,8 +51,11 @@ def fit_on_device(
             rows = _encoded(space, given, encoder)
             even = given.weight is None and bool((encoder.share == 1).all())
             settings = classifier._settings()
-            width = working_width(int(known.varies.sum()) * (settings.terms or 1), settings.max_iter)
-            source = DeviceSource.of(space, rows, even, space.block_rows(width))
+            n_concepts = int(known.varies.sum()) * (settings.terms or 1)
+            sizes = (
+                space.block_rows(width) for width in (6 * n_concepts, working_width(n_concepts, settings.max_iter))
+            )
+            source = DeviceSource.of(space, rows, even, *sizes)
             return classifier._fit_source(source, known, fit_concepts(space, rows, even, known, settings))
     return classifier._fit_given(*classifier._given_rows(*map(on_host, (X, y, sample_weight))))
 

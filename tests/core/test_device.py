@@ -177,7 +177,7 @@ def test_the_factor_of_the_concepts_has_the_gram_matrix_of_numpys(activation, sp
     others = [] if activation is None else [ACTIVATIONS[activation].inverse(states)]
     expected = Factor.from_block(states, weight, *others)
     rows = Rows(*map(space.put, (X, np.zeros(500, dtype=np.int64), weight, weight)), 2)
-    found = moments_factor(DeviceSource.of(space, rows, False, 130), concepts, activation)
+    found = moments_factor(DeviceSource.of(space, rows, False, 130, 50), concepts, activation)
     np.testing.assert_allclose(found.R.T @ found.R, expected.R.T @ expected.R, rtol=1e-12)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
     assert found.total == pytest.approx(weight.sum())

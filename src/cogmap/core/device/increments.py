@@ -103,8 +103,7 @@ class Reasoner:
                 found = step(self.space, g, g, before, before, z, r, r)
                 found = found._replace(moved=(f.offset - initial) / f.scale + found.h)
             else:
-                g = found.e @ self.later
-                g += start
+                g = self.space.product_plus(found.e, self.later, start)
                 found = step(self.space, g, found.moved @ self.later, found.h, found.e, z, r, self.r[t - 1, :])
             yield found.E, found.moved
 

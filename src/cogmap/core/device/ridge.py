@@ -86,12 +86,21 @@ class GramEvidence:
         between = cross.T @ slope / known.total
         mean = known.mean[:p]
         smoother = Smoother(frame, mean, scale, (one - zero) * slope, spread, constant, known.total, between)
-        return _described(G, alpha, smoother), smoother
+        return self._described(G, alpha, smoother), smoother
 
     def _scatter(self, p: int, total: float) -> Scatter:
         """Return mean and Gram matrix of the first p columns and of the one-hot."""
         kept = np.r_[:p, len(self.low) : len(self.sums)]
         return Scatter.of(total, np.zeros(len(kept)), self.sums[kept], self.gram[np.ix_(kept, kept)])
+
+    def _described(self, G: Array, alpha: float, smoother: Smoother) -> Solved:
+        """Say what is known of the solution, from the eigenvalues that a Gram matrix can tell from 0."""
+        space = self.source.space
+        value = space.host(space.xp.linalg.eigvalsh(space.put(G)))
+        value = value[value > len(value) * np.finfo(np.float64).eps * value[-1]]
+        condition = float(np.sqrt((value[-1] + alpha) / (value[0] + alpha))) if len(value) else 1.0
+        freedom = 1 + float((value / (value + alpha)).sum())
+        return Solved(readout_of(smoother), len(value) + 1, condition, freedom, alpha=alpha)
 
     def _refined(self, frame: Frame, known: Scatter) -> Evidence:
         """Return the evidence as a factor, from a second pass."""
@@ -107,15 +116,6 @@ class GramEvidence:
 
         whole = factor(self.source.n_rows, known, refined(self.source, centred, known), p)
         return Evidence(whole, self.low[:p], self.high[:p], self.changes)
-
-
-def _described(G: Array, alpha: float, smoother: Smoother) -> Solved:
-    """Say what is known of the solution, from the eigenvalues that a Gram matrix can tell from 0."""
-    value = np.linalg.eigvalsh(G)
-    value = value[value > len(value) * np.finfo(np.float64).eps * value[-1]]
-    condition = float(np.sqrt((value[-1] + alpha) / (value[0] + alpha))) if len(value) else 1.0
-    freedom = 1 + float((value / (value + alpha)).sum())
-    return Solved(readout_of(smoother), len(value) + 1, condition, freedom, alpha=alpha)
 
 
 def evidence(source: DeviceSource[Started], frame: Frame) -> GramEvidence:

@@ -8,7 +8,7 @@ Easy to get wrong: reading a number from a device waits for all work on it. Sums
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
@@ -56,24 +56,38 @@ P = TypeVar("P", bound=Statistic)
 
 
 @dataclass(frozen=True)
+class Cut:
+    """Blocks of many rows, as blocks of fewer."""
+
+    start: Callable[[], Iterable[Any]]
+    block_rows: int
+
+    def __call__(self) -> Iterator[Any]:
+        """Yield them; `Rows` and `Started` hold arrays with one row for each, and the number of classes."""
+        for block in self.start():
+            *arrays, n_classes = (getattr(block, field.name) for field in fields(block))
+            for part in slices(arrays[0].shape[0], self.block_rows):
+                yield type(block)(arrays[0][part, :], *(array[part] for array in arrays[1:]), n_classes)
+
+
+@dataclass(frozen=True)
 class DeviceSource(Source[B], Generic[B]):
-    """Blocks of rows on a device. `even` says that all weights are 1."""
+    """Blocks of rows on a device. `even` says that all weights are 1.
+
+    `start` yields blocks of many rows, for work that takes little memory for each: a device is slow to begin. Heavy
+    work is done on blocks of `block_rows`; 0 says that the blocks are such already.
+    """
 
     space: Space
     start: Callable[[], Iterable[B]]
     n_rows: int
     even: bool
+    block_rows: int = 0
 
     @classmethod
-    def of(cls, space: Space, rows: Rows, even: bool, block_rows: int) -> "DeviceSource[Rows]":
+    def of(cls, space: Space, rows: Rows, even: bool, many_rows: int, block_rows: int) -> "DeviceSource[Rows]":
         """Cut rows into blocks, without copying them."""
-        n_rows = rows.X.shape[0]
-
-        def blocks() -> Iterator[Rows]:
-            for part in slices(n_rows, block_rows):
-                yield Rows(rows.X[part, :], rows.codes[part], rows.weight[part], rows.unit[part], rows.n_classes)
-
-        return DeviceSource(space, blocks, n_rows, even)
+        return DeviceSource(space, Cut(lambda: [rows], many_rows), rows.X.shape[0], even, block_rows)
 
     def fold(self, from_block: Callable[[B], P]) -> P:
         """Return the statistic of all blocks, given a function that works on the device."""
@@ -88,9 +102,10 @@ class DeviceSource(Source[B], Generic[B]):
     def map(self, function: Callable[[B], D], width: int) -> "DeviceSource[D]":
         """Return the function of every block as a source, kept where there is memory for it."""
         original, given = _parts(function)
-        computed = Computed(self.start, MAPS[original](self.space, *given))
-        kept = self.space.keeps(self.n_rows, width)
-        return DeviceSource(self.space, Kept(computed) if kept else computed, self.n_rows, self.even)
+        start: Callable[[], Iterator[D]] = Computed(self.start, MAPS[original](self.space, *given))
+        start = Kept(start) if self.space.keeps(self.n_rows, width) else start
+        start = Cut(start, self.block_rows) if self.block_rows else start
+        return DeviceSource(self.space, start, self.n_rows, self.even)
 
 
 def _parts(function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -92,6 +92,14 @@ class Space:
         else:
             out[...] = one * other
 
+    def product_plus(self, one: DeviceArray, other: DeviceArray, added: DeviceArray) -> DeviceArray:
+        """Return one · other + added."""
+        if self.library == "torch":
+            return self.module.addmm(added, one, other)
+        found = one @ other
+        found += added
+        return found
+
     def affine_into(self, out: DeviceArray, x: DeviceArray, factor: DeviceArray, shift: DeviceArray) -> None:
         """Write x · factor + shift into part of another array."""
         if self.library == "torch":
