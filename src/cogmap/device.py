@@ -3,6 +3,7 @@
 Few rows, and settings that need all rows at once, are fitted by numpy: see `fit_on_device`.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +15,11 @@ from .core.device import blocks, ridge
 from .core.device.scaling import fit_concepts
 from .core.device.source import DeviceSource
 from .core.device.space import DeviceArray, Space, working_width
-from .core.passes import passable
+from .core.model import Settings
+from .core.passes import Range, passable
 from .core.statistics import Census
 from .core.training import Rows
+from .estimator import NetworkClassifier
 from .intake import Columns, Encoder, begin
 from .validation import checked_array
 
@@ -33,6 +36,14 @@ class Given(NamedTuple):
     weight: DeviceArray | None
 
 
+class Taken(NamedTuple):
+    """Encoded rows for the passes, what the census says of them, and whether all weights are 1."""
+
+    rows: Rows
+    known: Range
+    even: bool
+
+
 def fit_on_device(
     classifier: LTCNClassifier, space: Space, X: DeviceArray, y: Any, sample_weight: Any
 ) -> LTCNClassifier:
@@ -41,23 +52,34 @@ def fit_on_device(
     Up to `MOST_ROWS` rows, and for cases and minimum norms, the rows are copied to numpy and fitted there: that takes
     less time than a device needs to begin, or needs what only numpy does.
     """
-    check_same_space(X, y=y, sample_weight=sample_weight)
-    X = checked_array(classifier, space, X, reset=True)
-    if X.shape[0] > MOST_ROWS:
-        given = _given(space, X, y, sample_weight)
-        counted = _census(space, given)
-        encoder, known = begin(classifier, Columns(X.shape[1], None), counted)
-        if counted.n_rows > MOST_ROWS and passable(classifier._settings(), known):
-            rows = _encoded(space, given, encoder)
-            even = given.weight is None and bool((encoder.share == 1).all())
-            settings = classifier._settings()
-            n_concepts = int(known.varies.sum()) * (settings.terms or 1)
-            sizes = (
-                space.block_rows(width) for width in (6 * n_concepts, working_width(n_concepts, settings.max_iter))
-            )
-            source = DeviceSource.of(space, rows, even, *sizes)
-            return classifier._fit_source(source, known, fit_concepts(space, rows, even, known, settings))
+    taken = taken_in(classifier, space, X, y, sample_weight)
+    if taken is not None and passable(settings := classifier._settings(), taken.known):
+        concepts = fit_concepts(space, *taken, settings)
+        return classifier._fit_source(source_of(space, taken, [settings]), taken.known, concepts)
     return classifier._fit_given(*classifier._given_rows(*map(on_host, (X, y, sample_weight))))
+
+
+def taken_in(estimator: NetworkClassifier, space: Space, X: DeviceArray, y: Any, sample_weight: Any) -> Taken | None:
+    """Check and encode rows, and set what the estimator knows of its input and classes; None where rows are few."""
+    check_same_space(X, y=y, sample_weight=sample_weight)
+    X = checked_array(estimator, space, X, reset=True)
+    if X.shape[0] <= MOST_ROWS:
+        return None
+    given = _given(space, X, y, sample_weight)
+    counted = _census(space, given)
+    if counted.n_rows <= MOST_ROWS:
+        return None
+    encoder, known = begin(estimator, Columns(X.shape[1], None), counted)
+    even = given.weight is None and bool((encoder.share == 1).all())
+    return Taken(_encoded(space, given, encoder), known, even)
+
+
+def source_of(space: Space, taken: Taken, every: Sequence[Settings]) -> DeviceSource[Rows]:
+    """Return the rows as a source, in blocks for networks of all these settings."""
+    varying = int(taken.known.varies.sum())
+    widths = [(varying * (settings.terms or 1), settings.max_iter) for settings in every]
+    light, heavy = max(6 * width for width, _ in widths), max(working_width(*sizes) for sizes in widths)
+    return DeviceSource.of(space, taken.rows, taken.even, space.block_rows(light), space.block_rows(heavy))
 
 
 def _given(space: Space, X: DeviceArray, y: Any, sample_weight: Any) -> Given:

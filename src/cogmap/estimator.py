@@ -371,6 +371,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
         return export(self, path, opset=opset, contributions=contributions, dtype=dtype)
 
+    def _check_parameters(self) -> None:
+        """Raise an error where a parameter is not what it may be."""
+        raise NotImplementedError
+
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         if (space := space_of(X)) is not None:

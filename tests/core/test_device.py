@@ -96,7 +96,7 @@ def test_keys_are_those_of_numpy_in_torch(rng):
     assert (keys.numpy().view(np.uint64) ^ np.uint64(2**63) == content_keys(X)).all()
 
 
-@pytest.mark.parametrize("size", [1, 40, 5000])
+@pytest.mark.parametrize("size", [0, 1, 40, 5000])
 @pytest.mark.parametrize("ranked", [False, True])
 def test_samples_are_those_of_numpy(ranked, size, space, rng):
     """With copies whose weights count together, and also where all rows are chosen."""

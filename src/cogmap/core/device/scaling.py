@@ -54,7 +54,7 @@ def _kept(space: Space, until: DeviceArray) -> np.ndarray[tuple[int], np.dtype[n
     return np.unique(np.r_[0, space.host(space.xp.searchsorted(until, space.put(levels))), n - 1])
 
 
-def fit_concepts(space: Space, rows: Rows, even: bool, known: Range, settings: Settings) -> Concepts:
+def fit_concepts(space: Space, rows: Rows, known: Range, even: bool, settings: Settings) -> Concepts:
     """Learn scaling and terms of all rows; the same as `core.concepts.fit_concepts`. `even`: all weights are 1."""
     features, kind = np.flatnonzero(known.varies), settings.scaling
     knots_of = partial(rank_knots, space, weight=None if even else rows.weight)
