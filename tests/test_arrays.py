@@ -162,8 +162,8 @@ def test_a_class_of_one_row_and_one_of_weight_0(alpha, library, rows):
 @pytest.mark.usefixtures("many")
 def test_float32_and_whole_numbers_are_computed_in_float64(library, rows):
     X, y = rows
-    for dtype in (np.float32, np.int32):
-        given = X.astype(dtype)
+    for dtype in (np.float32, np.int32, bool):
+        given = X.astype(dtype) if dtype is not bool else X > 0
         expected = LTCNClassifier().fit(given.astype(np.float64), y)
         found = LTCNClassifier().fit(library.put(given), library.put(y))
         scores = library.host(found.decision_function(library.put(given)))

@@ -160,7 +160,8 @@ feature_importances_
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers, without missing values.
+            Numbers, without missing values. Under scikit-learn's `array_api_dispatch`, arrays of torch, CuPy and others
+            are fitted where they are, if they have more than 30,000 rows.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -44,6 +44,7 @@ def checked_array(estimator: Any, space: Space, X: DeviceArray, *, reset: bool) 
             "the arrays to the CPU."
         ) from error
     validate_data(estimator, X, reset=reset, skip_check_array=True)
+    X = space.double(X) if xp.isdtype(X.dtype, "bool") else X
     if xp.isdtype(X.dtype, "real floating") and not bool(xp.all(xp.isfinite(X))):
         raise ValueError(not_finite_sentence(space.host(X), None))
     return X

@@ -80,6 +80,7 @@ def test_the_kernel_compiled_for_a_cpu_does_what_the_operations_do(tmp_path, rng
 def test_torch_takes_the_kernel():
     pytest.importorskip("torch", reason="torch is too large for CI")
     assert kernel("torch").num_outputs == len(OUTPUTS)
+    assert kernel("torch").kernel_name == "cogmap_step"
 
 
 def test_keys_are_those_of_numpy(space, rng):
