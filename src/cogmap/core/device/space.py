@@ -92,6 +92,13 @@ class Space:
         else:
             out[...] = one * other
 
+    def product_into(self, out: DeviceArray, one: DeviceArray, other: DeviceArray) -> None:
+        """Write the product of two matrices into part of a third."""
+        if self.library in ("torch", "cupy"):
+            self.module.matmul(one, other, out=out)
+        else:
+            out[...] = one @ other
+
     def product_plus(self, one: DeviceArray, other: DeviceArray, added: DeviceArray) -> DeviceArray:
         """Return one · other + added."""
         if self.library == "torch":
@@ -179,5 +186,5 @@ def times_triangle(space: Space, F: DeviceArray, T: DeviceArray) -> DeviceArray:
     """Return F T for an upper triangular T, without the pieces that are 0."""
     found = space.empty(F.shape[0], T.shape[1])
     for a, b in pieces(T.shape[1]):
-        found[:, a:b] = F[:, :b] @ T[:b, a:b]
+        space.product_into(found[:, a:b], F[:, :b], T[:b, a:b])
     return found
