@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
+from .arrays import check_same_space, on_host
 from .classifier import LTCNClassifier
 from .core.activation import Array
 from .core.model import fit_network
@@ -23,6 +24,8 @@ def add_batch(
     classifier: LTCNClassifier, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> LTCNClassifier:
     """Add a batch to what a classifier has seen; see `LTCNClassifier.partial_fit`."""
+    check_same_space(X, y=y, sample_weight=sample_weight)
+    X, y, classes, sample_weight = map(on_host, (X, y, classes, sample_weight))
     known = classifier._recursion
     if known is None and hasattr(classifier, "classes_"):
         warnings.warn(

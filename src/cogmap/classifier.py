@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from .arrays import space_of
 from .core.activation import ACTIVATIONS, Array
 from .core.concepts import Concepts, fit_concepts
 from .core.constants import INNER_NORM
@@ -206,7 +207,8 @@ class LTCNClassifier(NetworkClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers, without missing values.
+            Numbers, without missing values. Under scikit-learn's `array_api_dispatch`, arrays of torch, CuPy and others
+            are fitted where they are, if they have more than 30,000 rows.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -220,6 +222,10 @@ class LTCNClassifier(NetworkClassifier):
         self._check_parameters()
         if self._recursion is not None:
             del self._recursion
+        if (space := space_of(X)) is not None:
+            from .device import fit_on_device
+
+            return fit_on_device(self, space, X, y, sample_weight)
         return self._fit_given(*self._given_rows(X, y, sample_weight))
 
     @available_if(lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory")

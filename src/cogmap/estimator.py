@@ -16,9 +16,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from .arrays import check_same_space, labels_of, on_host, space_of
 from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.decision import Decision, argmax_decision, discriminant_decision
+from .core.device.scores import probabilities, scores_of
 from .core.dynamics import Dynamics, diagnose, merged
 from .core.model import Model, Summary, summarise
 from .core.relevance import Interval
@@ -26,7 +28,7 @@ from .core.scaling import varying
 from .core.training import Rows, merge_copies, weighted_rows
 from .knowledge import Knowledge
 from .knowledge.edges import checked_knowledge, irrelevant_features, without_effect
-from .validation import checked_rows
+from .validation import checked_array, checked_rows
 from .warnings import KnowledgeWarning
 
 if TYPE_CHECKING:
@@ -84,6 +86,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row, the one with the largest score; shape (n_samples,)."""
         scores = self._scores(X)
+        if (space := space_of(X)) is not None:
+            return labels_of(space, self.classes_, space.xp.argmax(scores, axis=1))
         return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -92,6 +96,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         They are the softmax of the scores times a factor that minimises the leave-one-out log loss. With
         ``decision_metric="log_loss"`` they are calibrated; another metric moves the prior on purpose, and them with it.
         """
+        if (space := space_of(X)) is not None:
+            return probabilities(space, self._decision.sharpness, self._scores(X))
         return self._probability(self._scores(X))
 
     def trajectory(self, X: ArrayLike) -> Array:
@@ -309,7 +315,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Comparison
             Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
         """
-        return compare(self, other, X, y)
+        return compare(self, other, on_host(X), on_host(y))
 
     @property
     def feature_importances_(self) -> Array:
@@ -365,8 +371,15 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
         return export(self, path, opset=opset, contributions=contributions, dtype=dtype)
 
+    def _check_parameters(self) -> None:
+        """Raise an error where a parameter is not what it may be."""
+        raise NotImplementedError
+
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
+        if (space := space_of(X)) is not None:
+            rows = checked_array(self, space, X, reset=False)
+            return scores_of(space, self._members, self._constant, self._decision, rows)
         return self._decision(self._raw(checked_rows(self, X, reset=False)))
 
     def _probability(self, scores: Array) -> Array:
@@ -441,15 +454,16 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
         Sets `classes_` and `class_count_`.
         """
+        check_same_space(X, y=y, sample_weight=sample_weight)
         rows = self._without_irrelevant(checked_rows(self, X, reset=True))
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(on_host(y), warn=True)
         assert_all_finite(labels, input_name="y")
         if len(labels) != len(rows):
             raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
         check_classification_targets(labels)
-        weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(on_host(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
         if not (weight > 0).all():
             rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
         classes, codes = np.unique(labels, return_inverse=True)

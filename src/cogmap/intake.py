@@ -20,6 +20,7 @@ from .core.passes import Range, passable
 from .core.sources import BLOCK_ROWS
 from .core.statistics import Census
 from .core.training import MOST_ROWS, Rows, weighted_rows
+from .estimator import NetworkClassifier
 from .knowledge.edges import irrelevant_features
 from .validation import check_span, column, not_finite_sentence
 
@@ -140,7 +141,7 @@ class Encoder:
         return weighted_rows(self.rows(block.X), self.codes(block.labels), block.weight, self.share)
 
 
-def begin(classifier: LTCNClassifier, columns: Columns, counted: Census) -> tuple[Encoder, Range]:
+def begin(classifier: NetworkClassifier, columns: Columns, counted: Census) -> tuple[Encoder, Range]:
     """Check parameters and census, and set what the estimator knows of its input and classes."""
     classifier._check_parameters()
     classifier.n_features_in_ = columns.n_features

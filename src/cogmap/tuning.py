@@ -1,21 +1,22 @@
 """LTCNClassifierCV: everything chosen by leave-one-out in closed form, and several networks stacked into one."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
+from .arrays import space_of
 from .classifier import LTCNClassifier
 from .core.activation import Array
 from .core.constants import CASE_ROWS
 from .core.decision import Decision, class_shares, log_loss, score_labels
 from .core.learning import Learned
-from .core.model import Model, fit_model, remember
+from .core.model import Model, Settings, Solved, fit_model, remember
 from .core.reasoning import Rule
 from .core.training import Rows
 from .estimator import NetworkClassifier
@@ -32,13 +33,11 @@ GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 
 @dataclass(frozen=True)
 class Candidate:
-    """One configuration, fitted; scores on the one-hot scale, from inside and from outside."""
+    """One configuration, fitted, with what leave-one-out says of it."""
 
     params: dict[str, Any]
     model: Model
-    learned: Learned
-    fitted: Array
-    outside: Array
+    learned: Learned | Solved
     loo: dict[str, float]
     seconds: float
 
@@ -46,6 +45,18 @@ class Candidate:
     def complexity(self) -> tuple[bool, int, float]:
         """Larger for less simple models: cases, then concepts, then degrees of freedom."""
         return self.params["cases"], len(self.model.network.bias), self.learned.degrees_of_freedom
+
+
+C = TypeVar("C", bound=Candidate)
+
+
+@dataclass(frozen=True)
+class Held(Candidate):
+    """One whose scores are held, on the one-hot scale, from inside and from outside."""
+
+    learned: Learned
+    fitted: Array
+    outside: Array
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -149,7 +160,8 @@ feature_importances_
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers, without missing values.
+            Numbers, without missing values. Under scikit-learn's `array_api_dispatch`, arrays of torch, CuPy and others
+            are fitted where they are, if they have more than 30,000 rows.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -161,25 +173,38 @@ feature_importances_
             This estimator.
         """
         members = self._configurations()
+        if (space := space_of(X)) is not None:
+            from .device_tuning import tune_on_device
+
+            if tune_on_device(self, members, space, X, y, sample_weight):
+                return self
         rows = self._training_rows(X, y, sample_weight)
         candidates = [self._fitted(member, rows) for member in members]
         check_terms(self.knowledge_, self._feature_names(), [c.model.concepts for c in candidates])
         if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
             candidates.append(self._remembered(self._best(candidates), rows))
-        best = self._best(candidates)
-        weights = np.array([float(c is best) for c in candidates])
-        if self.combine == "stack":
-            stacked = stack_weights([c.outside for c in candidates], rows)
-            weights = stacked if stacked.any() else weights
-        self._report(candidates, weights, best)
+        weights = self._weights(candidates, lambda: stack_weights([c.outside for c in candidates], rows))
         self._combine([c for c, w in zip(candidates, weights, strict=True) if w > 0], weights[weights > 0], rows)
         return self
 
-    def _configurations(self) -> list[LTCNClassifier]:
-        """Return an unfitted classifier for each combination of the grids, checked."""
+    def _weights(self, candidates: Sequence[Candidate], stack: Callable[[], Array]) -> Array:
+        """Return the weight of each candidate, and report on all of them."""
+        best = self._best(candidates)
+        weights = np.array([float(c is best) for c in candidates])
+        if self.combine == "stack":
+            stacked = stack()
+            weights = stacked if stacked.any() else weights
+        self._report(candidates, weights, best)
+        return weights
+
+    def _check_parameters(self) -> None:
         for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
+
+    def _configurations(self) -> list[LTCNClassifier]:
+        """Return an unfitted classifier for each combination of the grids, checked."""
+        self._check_parameters()
         grids = [as_grid(getattr(self, name)) for name in GRID]
         for name, grid in zip(GRID, grids, strict=True):
             if not grid:
@@ -190,44 +215,50 @@ feature_importances_
             member._check_parameters()
         return members
 
-    def _fitted(self, member: LTCNClassifier, rows: Rows) -> Candidate:
-        start = time.perf_counter()
+    def _settled(self, member: LTCNClassifier, low: Array, high: Array) -> tuple[dict[str, Any], Settings]:
+        """Return a member's parameters, and what the core needs to know of them, given the range of the features."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(member, name, getattr(self, name))
-        params = {name: getattr(member, name) for name in GRID} | {"cases": False}
-        member._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
-        model, learned = fit_model(rows, member._settings())
+        member._check_range(low, high)
+        return {name: getattr(member, name) for name in GRID} | {"cases": False}, member._settings()
+
+    def _fitted(self, member: LTCNClassifier, rows: Rows) -> Held:
+        start = time.perf_counter()
+        params, settings = self._settled(member, rows.X.min(axis=0), rows.X.max(axis=0))
+        model, learned = fit_model(rows, settings)
         return self._candidate(params, model, learned, rows, time.perf_counter() - start)
 
-    def _remembered(self, best: Candidate, rows: Rows) -> Candidate:
+    def _remembered(self, best: Held, rows: Rows) -> Held:
         """Return the best network read together with cases."""
         start = time.perf_counter()
         model, learned = remember(best.model, best.learned, rows)
         return self._candidate(best.params | {"cases": True}, model, learned, rows, time.perf_counter() - start)
 
-    def _candidate(
-        self, params: dict[str, Any], model: Model, learned: Learned, rows: Rows, seconds: float
-    ) -> Candidate:
+    def _candidate(self, params: dict[str, Any], model: Model, learned: Learned, rows: Rows, seconds: float) -> Held:
         fitted, outside = model.one_hot_scale(learned.fitted), model.one_hot_scale(learned.outside)
         decision = self._decide(outside, fitted, rows, ONE_HOT)
-        return Candidate(params, model, learned, fitted, outside, loo_scores(outside, decision, rows), seconds)
+        return Held(params, model, learned, loo_scores(outside, decision, rows), seconds, fitted, outside)
 
-    def _best(self, candidates: list[Candidate]) -> Candidate:
+    def _best(self, candidates: Sequence[C]) -> C:
         """Return the simplest of the candidates whose score is the best but for rounding."""
         least = max(c.loo[self.scoring] for c in candidates) - TIE
         return min((c for c in candidates if c.loo[self.scoring] >= least), key=lambda c: c.complexity)
 
-    def _combine(self, members: list[Candidate], weights: Array, rows: Rows) -> None:
-        """Set the fitted state: raw score = prior + Σ weight · (member's score − prior)."""
+    def _combine(self, members: list[Held], weights: Array, rows: Rows) -> None:
+        """Fit the decision to the members' sum, and set the fitted state."""
         prior = class_shares(rows.codes, rows.weight, rows.n_classes)
-        self._members = [(c.model, float(w)) for c, w in zip(members, weights, strict=True)]
-        self._constant = (1 - weights.sum()) * prior
+        constant = (1 - weights.sum()) * prior
         outside, fitted = (
-            self._constant + sum(w * getattr(c, side) for c, w in zip(members, weights, strict=True))
+            constant + sum(w * getattr(c, side) for c, w in zip(members, weights, strict=True))
             for side in ("outside", "fitted")
         )
-        self._decision = self._decide(outside, fitted, rows, ONE_HOT)
+        self._keep(members, weights, constant, self._decide(outside, fitted, rows, ONE_HOT))
+
+    def _keep(self, members: Sequence[Candidate], weights: Array, constant: Array, decision: Decision) -> None:
+        """Set the fitted state: raw score = prior + Σ weight · (member's score − prior)."""
+        self._members = [(c.model, float(w)) for c, w in zip(members, weights, strict=True)]
+        self._constant, self._decision = constant, decision
         self._longest = max(c.params["max_iter"] for c in members)
         self._show(members)
         self.rank_ = sum(c.learned.rank for c in members)
@@ -236,7 +267,7 @@ feature_importances_
             sum(w * c.learned.degrees_of_freedom for c, w in zip(members, weights, strict=True))
         )
 
-    def _show(self, members: list[Candidate]) -> None:
+    def _show(self, members: Sequence[Candidate]) -> None:
         """Publish the members as one network; members that share a network add their outer weights."""
         blocks: dict[int, list[int]] = {}
         for i, (model, _) in enumerate(self._members):
@@ -261,7 +292,7 @@ feature_importances_
             bias = bias + weight * (q - zero) / (one - zero)
         return np.asarray(total), np.asarray(bias)
 
-    def _report(self, candidates: list[Candidate], weights: Array, best: Candidate) -> None:
+    def _report(self, candidates: Sequence[Candidate], weights: Array, best: Candidate) -> None:
         score = np.array([c.loo[self.scoring] for c in candidates])
         self.best_params_, self.best_score_ = best.params, best.loo[self.scoring]
         self.cv_results_ = {
@@ -298,11 +329,15 @@ def stack_weights(outside: list[Array], rows: Rows) -> Array:
     root = np.sqrt(rows.weight)[:, None]
     members = np.array([((scores - prior) * root).ravel() for scores in outside])
     target = ((np.eye(rows.n_classes)[rows.codes] - prior) * root).ravel()
-    gram = members @ members.T
+    return weights_from(members @ members.T, members @ target)
+
+
+def weights_from(gram: Array, products: Array) -> Array:
+    """Return the same from the members' Gram matrix and their products with the target."""
     if not gram.any():
         return np.zeros(len(gram))
     R = np.linalg.cholesky(gram + 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))).T
-    return np.asarray(nnls(R, np.linalg.solve(R.T, members @ target))[0])
+    return np.asarray(nnls(R, np.linalg.solve(R.T, products))[0])
 
 
 def loo_scores(outside: Array, decision: Decision, rows: Rows) -> dict[str, float]:

@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _get_feature_names, validate_data
 
+from .arrays import on_host
 from .core.activation import Array
+from .core.device.space import DeviceArray, Space
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     """Return X as finite float64 rows whose columns are those the estimator was fitted on."""
+    X = on_host(X)
     try:
         rows = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
     except ValueError as error:
@@ -23,6 +26,28 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     if reset:
         check_span(rows, getattr(estimator, "feature_names_in_", None))
     return rows
+
+
+def checked_array(estimator: Any, space: Space, X: DeviceArray, *, reset: bool) -> DeviceArray:
+    """Return X where it is, if it is a table of finite numbers whose columns are those the estimator was fitted on."""
+    xp = space.xp
+    X = X.detach() if space.library == "torch" else X
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X must be a table with one row and one column at least; its shape is {tuple(X.shape)}.")
+    if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
+        raise ValueError(f"X holds values of type {X.dtype}: give real numbers.")
+    try:
+        space.zeros(1)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{space.library} has no float64 on {space.device}, and float32 cannot hold what late iterations add: move "
+            "the arrays to the CPU."
+        ) from error
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    X = space.double(X) if xp.isdtype(X.dtype, "bool") else X
+    if xp.isdtype(X.dtype, "real floating") and not bool(xp.all(xp.isfinite(X))):
+        raise ValueError(not_finite_sentence(space.host(X), None))
+    return X
 
 
 def check_span(rows: Array, names: NDArray[Any] | None) -> None:

@@ -61,6 +61,24 @@ def decide(
     return Decision(projection, offset, exponent, _sharpness(source, projection, offset[None], confusion.reach)[0][0])
 
 
+def scorings(source: Source[Scored], decision: Decision) -> dict[str, float]:
+    """Return what leave-one-out says of scores and of a decision on them, larger being better.
+
+    The squared error is that of the scores: Σ w ‖y − s‖² is the scatter about the class means, and their distances.
+    """
+    moments = source.reduce(_moments)
+    total, given = moments.mass.sum(), (decision.projection, decision.offset[None])
+    apart = ((moments.mean - np.eye(len(moments.mean))) ** 2).sum(axis=1)
+    table = source.reduce(partial(_confusion, *given)).tables[0] / total
+    loss = source.reduce(partial(_losses, *given, np.array([[decision.sharpness]]))).loss[0, 0]
+    return {
+        "squared_error": -float((np.trace(moments.scatter) + moments.mass @ apart) / total),
+        "error": score_table("accuracy", table) - 1,
+        "kappa": score_table("kappa", table),
+        "log_loss": -float(loss / total),
+    }
+
+
 def _moments(block: Scored) -> ClassMoments:
     return ClassMoments.from_block(*block)
 

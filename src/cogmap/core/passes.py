@@ -78,6 +78,20 @@ class Prepared(NamedTuple):
     summary: Summary
 
 
+class Judged(NamedTuple):
+    """A network with its readout, and what its decision is fitted to.
+
+    `scores` are those that judge the decision, on the scale of the one-hot, and `between` is the covariance of the
+    one-hot with the fitted scores.
+    """
+
+    model: Model
+    solved: Solved
+    scores: Source[Scored]
+    between: Array
+    summary: Summary
+
+
 class Fitted(NamedTuple):
     """A network with its readout and decision."""
 
@@ -94,13 +108,21 @@ def fit_blocks(
 
     `metric` None is the decision by the largest score. `concepts` may be given where they are known already.
     """
+    found = judge_blocks(source, known, settings, concepts)
+    zero, one = found.model.scale.tolist()
+    decision = decide(found.scores, found.between, known.mass, metric, (zero, one))
+    return Fitted(found.model, found.solved, decision, found.summary)
+
+
+def judge_blocks(source: Source[Rows], known: Range, settings: Settings, concepts: Concepts | None = None) -> Judged:
+    """Fit all but the decision."""
     concepts = fit_concepts(source, known, settings) if concepts is None else concepts
     initial = source.map(partial(_initial, concepts), len(concepts.feature) + 4)
     prepared = prepare(source, initial, known, settings, concepts)
     if settings.alpha == "loo":
         basis, sums = _innovations(initial, known, settings, prepared)
-        return _shrunken(initial, known, metric, prepared, basis, sums)
-    return _ridge(initial, known, settings, metric, prepared)
+        return _shrunken(initial, known, prepared, basis, sums)
+    return _ridge(initial, known, settings, prepared)
 
 
 def _initial(concepts: Concepts, block: Rows) -> Started:
@@ -116,13 +138,11 @@ def passable(settings: Settings, known: Range) -> bool:
     return settings.alpha != "loo" or bool(known.total >= FEW_ROWS * n_concepts)
 
 
-def _ridge(source: Source[Started], known: Range, settings: Settings, metric: str | None, prepared: Prepared) -> Fitted:
+def _ridge(source: Source[Started], known: Range, settings: Settings, prepared: Prepared) -> Judged:
     concepts, network, reference, sample, weight, summary = prepared
     frame = Frame.from_sample(network, reference, sample, weight, settings.max_iter)
     solved, smoother, scores = fit_ridge(source, frame, known.mass, float(settings.alpha), settings.tol)
-    zero, one = network.activation.inverse(np.array([0.0, 1.0])).tolist()
-    decision = decide(scores, smoother.between, known.mass, metric, (zero, one))
-    return Fitted(Model(concepts, network, solved.readout), solved, decision, summary)
+    return Judged(Model(concepts, network, solved.readout), solved, scores, smoother.between, summary)
 
 
 def fit_concepts(source: Source[Rows], known: Range, settings: Settings) -> Concepts:
@@ -272,10 +292,8 @@ def _scored(shrink: Array, scale: tuple[float, float], block: Traced) -> Scored:
     return Scored((raw - zero) / (one - zero), block.codes, block.weight)
 
 
-def _shrunken(
-    source: Source[Started], known: Range, metric: str | None, prepared: Prepared, basis: Basis, sums: Array
-) -> Fitted:
-    """Solve the readout on the innovations, then the decision."""
+def _shrunken(source: Source[Started], known: Range, prepared: Prepared, basis: Basis, sums: Array) -> Judged:
+    """Solve the readout on the innovations."""
     zero, one = prepared.network.activation.inverse(np.array([0.0, 1.0])).tolist()
     # The target is an affine map of the one-hot, and so is its product with Q of that with the one-hot.
     C = zero * sums.sum(axis=1, keepdims=True) + (one - zero) * sums
@@ -286,7 +304,7 @@ def _shrunken(
     shrink = factors_from(gains.gram)
     readout = shrunk_readout(prepared.reference, basis, C, shrink, known.total)
     scored = paths.map(partial(_scored, shrink, (zero, one)), n_classes + 2)
-    decision = decide(scored, _between(readout, sums, known, one - zero), known.mass, metric, (zero, one))
+    between = _between(readout, sums, known, one - zero)
     solved = Solved(
         readout,
         rank=len(readout.coefficients),
@@ -295,7 +313,7 @@ def _shrunken(
         shrinkage=readout.shrink,
         active=gains.active[: readout.n_iter + 1] / known.total,
     )
-    return Fitted(Model(prepared.concepts, prepared.network, readout), solved, decision, prepared.summary)
+    return Judged(Model(prepared.concepts, prepared.network, readout), solved, scored, between, prepared.summary)
 
 
 def _between(readout: ShrunkReadout, sums: Array, known: Range, span: float) -> Array:

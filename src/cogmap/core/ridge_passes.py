@@ -101,8 +101,17 @@ class Evidence:
 
     def n_iter(self, tol: float) -> int:
         """Return the iterations up to the fixed point, where no activation of any row moves by `tol` or more."""
-        fixed = np.flatnonzero(self.changes[1:] < tol)
-        return int(fixed[0]) if len(fixed) else len(self.changes) - 1
+        return fixed_at(self.changes, tol)
+
+    def solved(self, frame: Frame, alpha: float) -> "tuple[Solved, Smoother]":
+        """Solve for one penalty, over the iterations of the frame."""
+        return solve(frame, self, alpha)
+
+
+def fixed_at(changes: Array, tol: float) -> int:
+    """Return the iterations up to the fixed point, given the largest change of any activation at each."""
+    fixed = np.flatnonzero(changes[1:] < tol)
+    return int(fixed[0]) if len(fixed) else len(changes) - 1
 
 
 class Smoother(NamedTuple):
@@ -140,10 +149,11 @@ def solve(frame: Frame, evidence: Evidence, alpha: float) -> tuple[Solved, Smoot
     smoother = Smoother(frame, centre, scale, slope, V / np.sqrt(S**2 + alpha), constant, total, between)
     condition = float(np.sqrt((S[0] ** 2 + alpha) / (S[-1] ** 2 + alpha))) if len(S) else 1.0
     freedom = 1 + float((S**2 / (S**2 + alpha)).sum())
-    return Solved(_readout(smoother), len(S) + 1, condition, freedom, alpha=alpha), smoother
+    return Solved(readout_of(smoother), len(S) + 1, condition, freedom, alpha=alpha), smoother
 
 
-def _readout(found: Smoother) -> IncrementReadout:
+def readout_of(found: Smoother) -> IncrementReadout:
+    """Return the readout of the increments as they are, not standardised."""
     frame = found.frame
     K = (found.scale * frame.scale)[:, None] * found.slope
     constant = found.constant - (frame.mean + found.centre / frame.scale) @ K
@@ -175,5 +185,5 @@ def fit_ridge(
 ) -> tuple[Solved, Smoother, Source[Scored]]:
     """Solve for one penalty from blocks; also return the scores that the decision is judged by."""
     evidence = source.reduce(partial(Evidence.from_block, frame))
-    solved, smoother = solve(frame.cut(evidence.n_iter(tol)), evidence, alpha)
+    solved, smoother = evidence.solved(frame.cut(evidence.n_iter(tol)), alpha)
     return solved, smoother, source.map(partial(scored, smoother, mass), len(mass) + 2)

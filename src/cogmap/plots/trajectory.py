@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import on_host
 from ..core.activation import Array
 from ..estimator import NetworkClassifier
 from .concepts import feature_relevance
@@ -67,7 +68,7 @@ class TrajectoryDisplay:
         ax: Any = None,
     ) -> Self:
         """Draw `n_concepts` concepts of the most relevant features for rows X, by class y, or by predicted class."""
-        labels = estimator.predict(X) if y is None else np.asarray(y)
+        labels = estimator.predict(on_host(X)) if y is None else np.asarray(on_host(y))
         order = np.argsort(-feature_relevance(estimator), kind="stable")[:n_concepts]
         return cls(estimator.trajectory(X), labels, estimator.concept_names_, order).plot(ax=ax)
 

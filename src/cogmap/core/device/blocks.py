@@ -1,0 +1,303 @@
+"""The counterparts of `core.passes` and `core.decision_passes` on a device, but for the ridge.
+
+Easy to get wrong: a counterpart must find what the function of a numpy block finds, not only something like it; the
+tests compare every attribute of the fits.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from .. import decision_passes, passes
+from ..activation import ACTIVATIONS, Array
+from ..concepts import Concepts
+from ..constants import LEAST_FREE
+from ..decision_passes import Scored
+from ..innovations import Basis
+from ..model import SUMMARY_ROWS
+from ..passes import Moments, Readable, Traced
+from ..reasoning import Network
+from ..sampling import Outlyingness, Samples
+from ..shrinkage import Path, gate_caps
+from ..statistics import ClassMoments, Confusion, Gains, Gram, Losses
+from ..training import Rows, Started
+from .factor import moments_factor
+from .increments import Reasoner
+from .sampling import DeviceOutlyingness, device_keys, sample
+from .scaling import DeviceConcepts
+from .source import MAPS, REDUCTIONS, DeviceSource, Pending
+from .space import DeviceArray, Space, gram, times_triangle
+
+
+def initial(space: Space, concepts: Concepts) -> Callable[[Rows], Started]:
+    """Scale rows, and hash them."""
+    scaled, varies = DeviceConcepts.of(space, concepts), np.flatnonzero(concepts.varies).tolist()
+
+    def of_block(block: Rows) -> Started:
+        keys = device_keys(space, [space.double(block.X[:, j]) for j in varies])
+        return Started(scaled(block.X), keys, block.codes, block.weight, block.unit, block.n_classes)
+
+    return of_block
+
+
+def moments(source: DeviceSource[Rows], concepts: Concepts, activation: str | None) -> Moments:
+    """Take the factor of the concepts, and the rows that a model keeps."""
+    space = source.space
+
+    def summary(block: Rows) -> Samples:
+        columns = [space.double(block.X[:, j]) for j in range(block.X.shape[1])]
+        keys = device_keys(space, [space.double(block.codes), *columns])
+        found = sample(space, None, keys, block.X, block.weight, SUMMARY_ROWS)
+        return Samples((found,))
+
+    kept = source.fold(summary).parts[0]
+    return Moments(moments_factor(source, concepts, activation), kept)
+
+
+def samples(source: DeviceSource[Started], given: Outlyingness, sizes: tuple[int, int]) -> Samples:
+    """Choose the rows that stand for all."""
+    space, far, (spread, outlying) = source.space, DeviceOutlyingness(source.space, given), sizes
+
+    def of_block(block: Started) -> Samples:
+        rows, keys, weight = block.initial, block.keys, block.weight
+        return Samples(
+            (
+                sample(space, None, keys, rows, weight, spread),
+                sample(space, -far(rows), keys, rows, weight, outlying),
+            )
+        )
+
+    return source.fold(of_block)
+
+
+class Features:
+    """The features F of rows, mapped: `core.innovations.features` and the first product."""
+
+    def __init__(self, space: Space, network: Network, reference: Array, basis: Basis) -> None:
+        self.space, self.ends = space, basis.ends
+        self.reasoner = Reasoner.of(space, network, reference, len(basis.columns) - 1)
+        self.columns = [space.put(columns) for columns in basis.columns]
+        gains = [1.0, *[self.reasoner.gain] * (len(basis.scales) - 1)]
+        self.scales = [space.put(scale * gain) for scale, gain in zip(basis.scales, gains, strict=True)]
+        self.map = space.put(basis.map)
+
+    def __call__(self, initial: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+        """Return F · map, (n, p + 1), and the largest change of any activation by iteration."""
+        space, xp = self.space, self.space.xp
+        F, changes = space.empty(initial.shape[0], self.ends[-1]), []
+        F[:, 0] = 1.0
+        for t, ((E, moved), a, b) in enumerate(
+            zip(self.reasoner(initial), [1, *self.ends[:-1]], self.ends, strict=True)
+        ):
+            space.multiply_into(F[:, a:b], xp.take(E, self.columns[t], axis=1), self.scales[t])
+            changes.append(space.largest(moved) * (self.reasoner.gain if t else 1.0))
+        return times_triangle(space, F, self.map), xp.stack(changes)
+
+
+def gram_of_features(source: DeviceSource[Started], network: Network, reference: Array, basis: Basis) -> Gram:
+    """Return Gram matrix, class sums and changes of the mapped features."""
+    space = source.space
+    features = Features(space, network, reference, basis)
+
+    def of_block(block: Started) -> Pending:
+        mapped, changes = features(block.initial)
+        one_hot = space.one_hot(block.codes, block.n_classes)
+        if not source.even:
+            root = space.xp.sqrt(block.weight)[:, None]
+            mapped *= root
+            one_hot *= root
+        return Pending(space, (gram(space, mapped), mapped.T @ one_hot), (), (changes,))
+
+    return Gram(*source.fold(of_block).host)
+
+
+def traced(space: Space, readable: Readable) -> Callable[[Started], Traced]:
+    """Follow rows through the iterations."""
+    basis, total = readable.basis, float(readable.mass.sum())
+    features = Features(space, readable.network, readable.reference, basis)
+    whiten, C, mass = map(space.put, (basis.whiten, readable.coefficients, readable.mass))
+    zero, one = readable.network.activation.inverse(np.array([0.0, 1.0])).tolist()
+
+    def of_block(block: Started) -> Traced:
+        xp = space.xp
+        Q = times_triangle(space, features(block.initial)[0], whiten)
+        target = space.one_hot(block.codes, block.n_classes)
+        target *= one - zero
+        target += zero
+        path = trace(space, Q, basis.ends, target, C, total, block.unit)
+        alone = xp.nonzero(xp.take(mass, block.codes) <= block.unit)[0]
+        rows = xp.take(Q, alone, axis=0)
+        inside = [rows[:, a:b] @ C[a:b, :] for a, b in pairwise([0, 1, *basis.ends])]
+        return Traced(path, block.codes, block.weight, alone, xp.stack(inside))
+
+    return of_block
+
+
+def leverages(space: Space, Q: DeviceArray, ends: list[int]) -> list[DeviceArray]:
+    """Return the leverage of each row after each iteration."""
+    found, total = [], Q[:, 0] ** 2
+    for a, b in pairwise([1, *ends]):
+        part = Q[:, a:b]
+        total = total + space.xp.sum(part * part, axis=1)
+        found.append(total)
+    return found
+
+
+def trace(
+    space: Space,
+    Q: DeviceArray,
+    ends: list[int],
+    target: DeviceArray,
+    C: DeviceArray,
+    total: float,
+    unit: DeviceArray,
+) -> Path:
+    """Follow the leave-one-out predictions through the iterations, as `core.shrinkage.trace`."""
+    xp, caps = space.xp, gate_caps(ends, total)
+    leverage = leverages(space, Q, ends)
+    fitted = Q[:, :1] @ C[:1, :]
+    mean = previous = leave_one_out(space, target, fitted, Q[:, 0] ** 2, unit)
+    gains, active = space.empty(len(ends), *target.shape), []
+    reasons = xp.ones(Q.shape[0], dtype=xp.bool, device=space.device)
+    for t, (a, b) in enumerate(pairwise([1, *ends])):
+        outside = leverage[t] / xp.clip(1 - unit * leverage[t], LEAST_FREE, None)
+        reasons = reasons & (outside <= float(caps[t]))
+        fitted += Q[:, a:b] @ C[a:b, :]
+        alone = leave_one_out(space, target, fitted, leverage[t], unit)
+        following = xp.where(reasons[:, None], alone, previous)
+        gains[t, :, :] = following - previous
+        previous = following
+        active.append(reasons)
+    return Path(mean, gains, xp.stack(active))
+
+
+def leave_one_out(
+    space: Space, target: DeviceArray, fitted: DeviceArray, leverage: DeviceArray, unit: DeviceArray
+) -> DeviceArray:
+    """Predict each row without `unit` of its weight, as `core.readout.leave_one_out`."""
+    free = space.xp.clip(1 - unit * leverage, LEAST_FREE, None)
+    return target - (target - fitted) / free[:, None]
+
+
+def gains(source: DeviceSource[Traced], activation: str) -> Gains:
+    """Return the Gram matrix of the gains, and the weight of the rows that still reason."""
+    space, xp = source.space, source.space.xp
+    zero, one = ACTIVATIONS[activation].inverse(np.array([0.0, 1.0])).tolist()
+
+    def of_block(block: Traced) -> Pending:
+        path, n_steps = block.path, block.path.gains.shape[0]
+        rest = zero + (one - zero) * space.one_hot(block.codes, path.mean.shape[1]) - path.mean
+        root = xp.sqrt(block.weight)[:, None]
+        parts = (xp.reshape(path.gains * root, (n_steps, -1)), xp.reshape(rest * root, (1, -1)))
+        flat = xp.concat(parts)
+        return Pending(space, (flat @ flat.T, space.double(path.active) @ block.weight))
+
+    return Gains(*source.fold(of_block).host)
+
+
+def scored(space: Space, shrink: Array, scale: tuple[float, float]) -> Callable[[Traced], Scored]:
+    """Return the scores that judge the decision, on the scale of the one-hot."""
+    factors, with_constant = space.put(shrink), space.put(np.r_[1.0, shrink])
+    zero, one = scale
+
+    def of_block(block: Traced) -> Scored:
+        xp = space.xp
+        raw = block.path.mean + xp.tensordot(factors, block.path.gains, axes=1)
+        if block.alone.shape[0]:
+            raw = _replaced(space, raw, block.alone, xp.tensordot(with_constant, block.inside, axes=1))
+        raw -= zero
+        raw /= one - zero
+        return Scored(raw, block.codes, block.weight)
+
+    return of_block
+
+
+def _replaced(space: Space, raw: DeviceArray, rows: DeviceArray, values: DeviceArray) -> DeviceArray:
+    """Put values into some rows; the standard cannot write to rows that an array names."""
+    for i, row in enumerate(space.host(rows).tolist()):
+        raw[row, :] = values[i, :]
+    return raw
+
+
+def class_moments(source: DeviceSource[Scored]) -> ClassMoments:
+    """Return the means of each class's scores, and the scatter about them."""
+    space = source.space
+
+    def of_block(block: Scored) -> ClassMoments:
+        one_hot = space.one_hot(block.codes, block.raw.shape[1])
+        weighted = one_hot * block.weight[:, None]
+        mass = space.xp.sum(weighted, axis=0)
+        mean = (weighted.T @ block.raw) / space.xp.where(mass > 0, mass, 1.0)[:, None]
+        centred = block.raw - one_hot @ mean
+        scatter = (centred * block.weight[:, None]).T @ centred
+        return ClassMoments(*map(space.host, (mass, mean, scatter)))
+
+    return source.fold(of_block)
+
+
+def _centred(space: Space, block: Scored, projection: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+    """Return decoded scores, less that of the row's own class, and the one-hot."""
+    one_hot = space.one_hot(block.codes, block.raw.shape[1])
+    decoded = block.raw @ projection
+    return decoded - space.xp.sum(decoded * one_hot, axis=1)[:, None], one_hot
+
+
+def confusion(source: DeviceSource[Scored], projection: Array, offsets: Array) -> Confusion:
+    """Count true and predicted classes for each offset."""
+    space, xp = source.space, source.space.xp
+    given, n_classes = space.put(projection), len(projection)
+
+    def of_block(block: Scored) -> Pending:
+        centred, one_hot = _centred(space, block, given)
+        tables, reach = [], []
+        for offset in map(space.put, offsets):
+            scores = centred + offset
+            predicted = space.one_hot(xp.argmax(scores, axis=1), n_classes)
+            tables.append((one_hot * block.weight[:, None]).T @ predicted)
+            scores -= (one_hot @ offset)[:, None]
+            reach.append(space.largest(scores))
+        return Pending(space, (xp.stack(tables),), (), (xp.max(xp.stack(reach)),))
+
+    tables, reach = source.fold(of_block).host
+    return Confusion(tables, float(reach))
+
+
+def losses(source: DeviceSource[Scored], projection: Array, offsets: Array, factors: Array) -> Losses:
+    """Return log losses and their slopes for each offset and factor."""
+    space, xp = source.space, source.space.xp
+    given = space.put(projection)
+
+    def of_block(block: Scored) -> Pending:
+        centred, one_hot = _centred(space, block, given)
+        sums, reach = [], []
+        for offset, line in zip(map(space.put, offsets), factors.tolist(), strict=True):
+            scores = centred + (offset - (one_hot @ offset)[:, None])
+            reach.append(space.largest(scores))
+            sums.append(xp.stack([_loss(space, factor * scores, block.weight) for factor in line]))
+        return Pending(space, (xp.stack(sums),), (), (xp.stack(reach),))
+
+    both, reach = source.fold(of_block).host
+    return Losses(both[:, :, 0], both[:, :, 1], reach)
+
+
+def _loss(space: Space, scaled: DeviceArray, weight: DeviceArray) -> DeviceArray:
+    """Return the log loss of scores less that of the own class, and its derivative by the log of their factor."""
+    xp = space.xp
+    top = xp.max(scaled, axis=1)
+    share = xp.exp(scaled - top[:, None])
+    total = xp.sum(share, axis=1)
+    share *= scaled
+    return xp.stack([weight @ (top + xp.log(total)), weight @ (xp.sum(share, axis=1) / total)])
+
+
+MAPS |= {passes._initial: initial, passes._traced: traced, passes._scored: scored}
+REDUCTIONS |= {
+    passes._moments: moments,
+    passes._samples: samples,
+    passes._gram: gram_of_features,
+    passes._gains: gains,
+    decision_passes._moments: class_moments,
+    decision_passes._confusion: confusion,
+    decision_passes._losses: losses,
+}

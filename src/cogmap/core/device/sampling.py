@@ -1,0 +1,79 @@
+"""The same rows stand for all as in `core.sampling`: their hashes on a device, and those of least rank.
+
+Keys are held as int64 in the order of the unsigned ones: the highest bit is flipped.
+
+Easy to get wrong: the array API has no way to see the bits of a number. Torch and CuPy have; for other libraries the
+hashes are computed by numpy.
+"""
+
+import numpy as np
+
+from ..activation import Array
+from ..sampling import DIGITS, Outlyingness, Sample, content_keys
+from .space import DeviceArray, Space
+
+SIGN = -(2**63)
+
+
+def device_keys(space: Space, columns: list[DeviceArray]) -> DeviceArray:
+    """Return `content_keys` of rows, given by their columns, in the order of int64."""
+    if not space.sees_bits:
+        keys = content_keys(space.host(space.xp.stack(columns, axis=1)))
+        return space.put((keys ^ np.uint64(2**63)).view(np.int64))
+    xp = space.xp
+    found = xp.full(columns[0].shape, _signed(0x9E3779B97F4A7C15), dtype=xp.int64, device=space.device)
+    for column in columns:
+        found ^= (column + 0.0).view(xp.int64)
+        found += _signed(0x9E3779B97F4A7C15)
+        found ^= _shifted(found, 30)
+        found *= _signed(0xBF58476D1CE4E5B9)
+        found ^= _shifted(found, 27)
+        found *= _signed(0x94D049BB133111EB)
+        found ^= _shifted(found, 31)
+    return found ^ SIGN
+
+
+def _signed(bits: int) -> int:
+    return bits - 2**64 if bits >= 2**63 else bits
+
+
+def _shifted(x: DeviceArray, n: int) -> DeviceArray:
+    """Shift to the right without copies of the sign."""
+    return (x >> n) & (2 ** (64 - n) - 1)
+
+
+class DeviceOutlyingness:
+    """`core.sampling.Outlyingness` on a device."""
+
+    def __init__(self, space: Space, given: Outlyingness) -> None:
+        self.mean, self.map, self.xp = space.put(given.mean), space.put(given.map), space.xp
+
+    def __call__(self, initial: DeviceArray) -> DeviceArray:
+        """Return the squared distance of each row, to `DIGITS` binary digits (Veltkamp's splitting)."""
+        coordinates = (initial - self.mean) @ self.map
+        distance = self.xp.sum(coordinates * coordinates, axis=1)
+        large = distance * float(2 ** (53 - DIGITS) + 1)
+        return large - (large - distance)
+
+
+def sample(
+    space: Space, rank: DeviceArray | None, keys: DeviceArray, rows: DeviceArray, weight: DeviceArray, size: int
+) -> Sample:
+    """Return `Sample.from_block` of rows on a device; rank None is 0 for all."""
+    xp, n = space.xp, keys.shape[0]
+    order = xp.argsort(keys, stable=True)
+    if rank is not None:
+        order = xp.take(order, xp.argsort(xp.take(rank, order), stable=True))
+    in_order = xp.take(keys, order)
+    one = xp.ones((1,), dtype=xp.bool, device=space.device)
+    starts = xp.nonzero(xp.concat([one, in_order[1:] != in_order[:-1]]))[0]
+    starts = starts[: min(size + 1, starts.shape[0])]
+    bounds = space.host(starts)
+    bounds = bounds if len(bounds) > size else np.append(bounds, n)
+    upto = xp.cumulative_sum(xp.take(weight, order[: int(bounds[-1])]))
+    ends = space.host(xp.take(upto, xp.asarray(bounds[1:] - 1, device=space.device)))
+    first = xp.take(order, starts[: min(size, starts.shape[0])])
+    host_keys = space.host(xp.take(keys, first)).astype(np.int64).view(np.uint64) ^ np.uint64(2**63)
+    ranks: Array = np.zeros(len(host_keys)) if rank is None else space.host(xp.take(rank, first))
+    chosen = space.host(space.double(xp.take(rows, first, axis=0)))
+    return Sample(ranks, host_keys, chosen, np.diff(ends, prepend=0.0), size)

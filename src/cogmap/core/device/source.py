@@ -1,0 +1,113 @@
+"""Rows on a device as a source for the passes: each function of a block has a counterpart that works there.
+
+`core.passes` hands the functions of numpy blocks to its source. A cluster sends them to other machines; a device runs
+their counterparts instead, which `REDUCTIONS` and `MAPS` name. So the passes are written once.
+
+Easy to get wrong: reading a number from a device waits for all work on it. Sums stay there until a pass is through
+(`Pending`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, Generic, Self, TypeVar
+
+from ..sources import Computed, Kept
+from ..statistics import S, Source, Statistic, merged
+from ..training import Rows
+from .space import DeviceArray, Space, slices
+
+B = TypeVar("B")
+D = TypeVar("D")
+
+REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""For the function of a block that makes a statistic: what computes it of a `DeviceSource` and its other arguments."""
+
+MAPS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""For the function that makes a block of a block: what makes its counterpart of a `Space` and its other arguments."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Sums, smallest and largest values of blocks, still on the device."""
+
+    space: Space
+    sums: tuple[DeviceArray, ...]
+    least: tuple[DeviceArray, ...] = ()
+    most: tuple[DeviceArray, ...] = ()
+
+    def merge(self, other: Self) -> Self:
+        """Join two."""
+        xp = self.space.xp
+        return type(self)(
+            self.space,
+            tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
+            tuple(xp.minimum(a, b) for a, b in zip(self.least, other.least, strict=True)),
+            tuple(xp.maximum(a, b) for a, b in zip(self.most, other.most, strict=True)),
+        )
+
+    @property
+    def host(self) -> list[Any]:
+        """All of them in numpy, in this order."""
+        return [self.space.host(array) for array in (*self.sums, *self.least, *self.most)]
+
+
+P = TypeVar("P", bound=Statistic)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Blocks of many rows, as blocks of fewer."""
+
+    start: Callable[[], Iterable[Any]]
+    block_rows: int
+
+    def __call__(self) -> Iterator[Any]:
+        """Yield them; `Rows` and `Started` hold arrays with one row for each, and the number of classes."""
+        for block in self.start():
+            *arrays, n_classes = (getattr(block, field.name) for field in fields(block))
+            for part in slices(arrays[0].shape[0], self.block_rows):
+                yield type(block)(arrays[0][part, :], *(array[part] for array in arrays[1:]), n_classes)
+
+
+@dataclass(frozen=True)
+class DeviceSource(Source[B], Generic[B]):
+    """Blocks of rows on a device. `even` says that all weights are 1.
+
+    `start` yields blocks of many rows, for work that takes little memory for each: a device is slow to begin. Heavy
+    work is done on blocks of `block_rows`; 0 says that the blocks are such already.
+    """
+
+    space: Space
+    start: Callable[[], Iterable[B]]
+    n_rows: int
+    even: bool
+    block_rows: int = 0
+
+    @classmethod
+    def of(cls, space: Space, rows: Rows, even: bool, many_rows: int, block_rows: int) -> "DeviceSource[Rows]":
+        """Cut rows into blocks, without copying them."""
+        return DeviceSource(space, Cut(lambda: [rows], many_rows), rows.X.shape[0], even, block_rows)
+
+    def fold(self, from_block: Callable[[B], P]) -> P:
+        """Return the statistic of all blocks, given a function that works on the device."""
+        return merged(from_block(block) for block in self.start())
+
+    def reduce(self, from_block: Callable[[B], S]) -> S:
+        """Return the statistic of all blocks, given the function of a numpy block."""
+        function, given = _parts(from_block)
+        found: S = REDUCTIONS[function](self, *given)
+        return found
+
+    def map(self, function: Callable[[B], D], width: int) -> "DeviceSource[D]":
+        """Return the function of every block as a source, kept where there is memory for it."""
+        original, given = _parts(function)
+        start: Callable[[], Iterator[D]] = Computed(self.start, MAPS[original](self.space, *given))
+        start = Kept(start) if self.space.keeps(self.n_rows, width) else start
+        start = Cut(start, self.block_rows) if self.block_rows else start
+        return DeviceSource(self.space, start, self.n_rows, self.even)
+
+
+def _parts(function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return a function and the arguments that it was given beforehand."""
+    return (function.func, function.args) if isinstance(function, partial) else (function, ())

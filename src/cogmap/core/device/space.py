@@ -1,0 +1,190 @@
+"""Where arrays are: their namespace and device, the way to numpy and back, and how much fits there at once.
+
+Functions of the array API standard serve all libraries. Torch and CuPy offer a little more, which is asked for here
+and nowhere else: the bits of numbers, products into given memory, the memory that is free.
+
+Easy to get wrong: neither library may be imported by the core. Whoever has an array of one has imported it.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+DeviceArray = Any
+"""An array of any library that follows the array API standard."""
+
+UNKNOWN_MEMORY = 2**30
+"""Bytes that blocks may take where nobody says how much is free, as on a CPU."""
+
+BLOCK_SHARE, KEPT_SHARE = 0.1, 0.25
+"""Share of the free memory that the work on one block may take, and that one pass may keep for later ones."""
+
+FEWEST_ROWS = 1024
+"""Rows of a block at least."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """A namespace and one of its devices."""
+
+    xp: Any
+    device: Any
+
+    @property
+    def library(self) -> str:
+        """The name of the library, as ``"torch"`` or ``"cupy"``."""
+        return str(self.xp.__name__).rsplit(".", maxsplit=1)[-1]
+
+    @property
+    def sees_bits(self) -> bool:
+        """Whether the library shows the bits of a number."""
+        return self.library in ("torch", "cupy", "numpy")
+
+    @property
+    def cuda(self) -> bool:
+        """Whether the device runs CUDA kernels."""
+        return self.library == "cupy" or (self.library == "torch" and self.device.type == "cuda")
+
+    def put(self, array: Any) -> DeviceArray:
+        """Copy a numpy array to the device."""
+        return self.xp.asarray(np.array(array), device=self.device)
+
+    def host(self, array: DeviceArray) -> NDArray[Any]:
+        """Copy an array to numpy."""
+        if self.library == "torch":
+            return np.asarray(array.detach().cpu())
+        if self.library == "cupy":
+            return np.asarray(array.get())
+        if self.library == "array_api_strict":
+            return np.asarray(self.xp.asarray(array, device=self.xp.Device("CPU_DEVICE")))
+        return np.asarray(np.from_dlpack(array) if hasattr(array, "__dlpack__") else array)
+
+    def number(self, array: DeviceArray) -> float:
+        """Return the number that an array without axes holds."""
+        return float(array)
+
+    def empty(self, *shape: int) -> DeviceArray:
+        """Return memory for float64 numbers."""
+        return self.xp.empty(shape, dtype=self.xp.float64, device=self.device)
+
+    def zeros(self, *shape: int) -> DeviceArray:
+        """Return zeros."""
+        return self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
+
+    def double(self, array: DeviceArray) -> DeviceArray:
+        """Return an array as float64."""
+        return array if array.dtype == self.xp.float64 else self.xp.astype(array, self.xp.float64)
+
+    def one_hot(self, codes: DeviceArray, n_classes: int) -> DeviceArray:
+        """Return the one-hot matrix of class codes, (n, N)."""
+        classes = self.xp.arange(n_classes, dtype=codes.dtype, device=self.device)
+        return self.double(codes[:, None] == classes[None, :])
+
+    def multiply_into(self, out: DeviceArray, one: DeviceArray, other: DeviceArray) -> None:
+        """Write the product of two arrays into part of a third."""
+        if self.library in ("torch", "cupy"):
+            self.module.multiply(one, other, out=out)
+        else:
+            out[...] = one * other
+
+    def product_into(self, out: DeviceArray, one: DeviceArray, other: DeviceArray) -> None:
+        """Write the product of two matrices into part of a third."""
+        if self.library in ("torch", "cupy"):
+            self.module.matmul(one, other, out=out)
+        else:
+            out[...] = one @ other
+
+    def product_plus(self, one: DeviceArray, other: DeviceArray, added: DeviceArray) -> DeviceArray:
+        """Return one · other + added."""
+        if self.library == "torch":
+            return self.module.addmm(added, one, other)
+        found = one @ other
+        found += added
+        return found
+
+    def affine_into(self, out: DeviceArray, x: DeviceArray, factor: DeviceArray, shift: DeviceArray) -> None:
+        """Write x · factor + shift into part of another array."""
+        if self.library == "torch":
+            self.module.addcmul(shift, x, factor, out=out)
+        else:
+            self.multiply_into(out, x, factor)
+            out += shift
+
+    def extremes(self, x: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+        """Return the smallest and the largest value of each column."""
+        if self.library == "torch":
+            return tuple(self.module.aminmax(x, dim=0))
+        return self.xp.min(x, axis=0), self.xp.max(x, axis=0)
+
+    def largest(self, x: DeviceArray) -> DeviceArray:
+        """Return the largest absolute value, without an array of absolute values."""
+        low, high = self.module.aminmax(x) if self.library == "torch" else (self.xp.min(x), self.xp.max(x))
+        return self.xp.maximum(high, -low)
+
+    @property
+    def module(self) -> Any:
+        """The library itself, beyond the standard."""
+        return sys.modules[self.library]
+
+    @property
+    def free_memory(self) -> int:
+        """Bytes that are free on the device, as far as the library says."""
+        if not self.cuda:
+            return UNKNOWN_MEMORY
+        if self.library == "cupy":
+            pool = self.module.get_default_memory_pool()
+            return int(self.module.cuda.Device().mem_info[0] + pool.free_bytes())
+        memory = self.module.cuda
+        idle = memory.memory_reserved(self.device) - memory.memory_allocated(self.device)
+        return int(memory.mem_get_info(self.device)[0] + idle)
+
+    def block_rows(self, width: int) -> int:
+        """Return how many rows a block may have, if the work on a row takes `width` numbers."""
+        return max(FEWEST_ROWS, int(BLOCK_SHARE * self.free_memory / (8 * width)))
+
+    def keeps(self, n_rows: int, width: int) -> bool:
+        """Say whether a pass may keep `width` numbers of each row."""
+        return n_rows * width * 8 <= KEPT_SHARE * self.free_memory
+
+
+def working_width(n_concepts: int, n_iter: int) -> int:
+    """Return how many numbers the work on a row takes: its features three times over, and an iteration's arrays."""
+    return (3 * (n_iter + 1) + 14) * max(n_concepts, 1)
+
+
+def slices(n_rows: int, block_rows: int) -> Iterator[slice]:
+    """Yield slices of consecutive rows, `block_rows` of them but for the last; one at least."""
+    for begin in range(0, max(n_rows, 1), block_rows):
+        yield slice(begin, min(begin + block_rows, n_rows))
+
+
+def pieces(p: int, most: int = 256) -> Iterator[tuple[int, int]]:
+    """Yield bounds of consecutive columns, `most` of them or fewer."""
+    n = max(1, -(-p // most))
+    ends = [p * i // n for i in range(n + 1)]
+    yield from pairwise(ends)
+
+
+def gram(space: Space, F: DeviceArray) -> DeviceArray:
+    """Return the upper triangle of FᵀF; below it, whole pieces are 0.
+
+    Libraries offer no product that knows its result to be symmetric; leaving out pieces saves up to half of the work.
+    """
+    p = F.shape[1]
+    found = space.zeros(p, p)
+    for a, b in pieces(p):
+        found[:b, a:b] = F[:, :b].T @ F[:, a:b]
+    return found
+
+
+def times_triangle(space: Space, F: DeviceArray, T: DeviceArray) -> DeviceArray:
+    """Return F T for an upper triangular T, without the pieces that are 0."""
+    found = space.empty(F.shape[0], T.shape[1])
+    for a, b in pieces(T.shape[1]):
+        space.product_into(found[:, a:b], F[:, :b], T[:b, a:b])
+    return found
