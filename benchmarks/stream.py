@@ -101,7 +101,7 @@ def parquet(arguments):
     known = min(arguments.memory, arguments.rows)
     (reference,) = alone("memory", known, arguments.features)
     ratio = (seconds / arguments.rows) / (reference / known)
-    print("| rows | features | passes over the file | rows / s | extra memory | in memory, rows / s | time per row |")
+    print("| rows | features | passes | rows / s | extra memory | in memory, rows / s | time per row |")
     print("|---|---|---|---|---|---|---|")
     print(
         f"| {arguments.rows} | {arguments.features} | {passes:.0f} | {arguments.rows / seconds:.0f} | {extra:.0f} MB | "
