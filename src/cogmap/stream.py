@@ -10,7 +10,7 @@ Easy to get wrong: a generator can be passed over once only. Give a list, a func
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -81,21 +81,36 @@ def fit(
     chosen = LTCNClassifier() if classifier is None else classifier
     if not isinstance(chosen, LTCNClassifier):
         raise TypeError(f"stream.fit fits an LTCNClassifier, not {type(chosen).__name__}.")
-    fitted = clone(chosen)
-    fitted._check_parameters()
+    chosen._check_parameters()
     if isinstance(source, (str, os.PathLike)) or hasattr(source, "to_batches"):
         source = table_blocks(source, target, weight, block_rows)
-    reading = Reading(_starter(source), Meter(reporter(progress)))
+    with scratch_space(scratch) as keep:
+        return fit_started(_starter(source), chosen, Meter(reporter(progress)), keep)
+
+
+def fit_started(
+    start: Callable[[], Iterable[tuple[Any, ...]]], classifier: LTCNClassifier, meter: Meter, keep: Keep
+) -> LTCNClassifier:
+    """Fit a clone of a classifier to the blocks that `start` yields anew; `meter` may have counted passes before."""
+    fitted = clone(classifier)
+    reading = Reading(start, meter)
     counted, few = reading.first()
     encoder, known = begin(fitted, reading.columns, counted)
     if (found := fit_at_once(fitted, encoder, counted, known, lambda: few)) is not None:
         return found
-    reading.meter.n_rows = counted.n_rows
-    with ExitStack() as files:
-        keep: Keep = keep_small if scratch is False else files.enter_context(Spill(scratch))
-        width = reading.columns.n_features + 4
-        rows = keep(_Encoded(reading, encoder), counted.n_rows * width * 8)
-        return fitted._fit_source(Passes(Blocks(rows, counted.n_rows, keep), reading.meter), known, None)
+    meter.n_rows = counted.n_rows
+    rows = keep(_Encoded(reading, encoder), counted.n_rows * (reading.columns.n_features + 4) * 8)
+    return fitted._fit_source(Passes(Blocks(rows, counted.n_rows, keep), meter), known, None)
+
+
+@contextmanager
+def scratch_space(scratch: str | os.PathLike[str] | Literal[False] | None) -> Iterator[Keep]:
+    """Yield how blocks are kept: in temporary files of a folder, until the context ends, or in memory only."""
+    if scratch is False:
+        yield keep_small
+        return
+    with Spill(scratch) as spill:
+        yield spill
 
 
 def _starter(source: Any) -> Callable[[], Iterable[tuple[Any, ...]]]:
@@ -135,13 +150,14 @@ class Reading:
 
     def blocks(self) -> Iterator[RawBlock]:
         """Yield checked blocks; those without rows are left out."""
-        rows = 0
+        rows = before = 0
         for given in self.start():
             if self.columns.n_features == 0:
                 self.columns = Columns.of(given[0])
-            block = self.columns.check(*given)
+            block = self.columns.check(*given, before=before)
             if len(block.X):
                 yield block
+            before += len(given[1])
             rows += len(block.X)
         if self.meter.n_rows is not None and rows != self.meter.n_rows:
             raise ValueError(
