@@ -4,17 +4,20 @@ Contract:    COGMAP_DATA=… python benchmarks/stream.py contract
 Throughput:  python benchmarks/stream.py parquet --rows 1000000 --features 20
 
 `contract` fits every set at once and in blocks of 384 rows, and prints the largest change of any score of any row,
-relative to the largest score. `parquet` writes a file, fits it streamed, and fits as many rows in memory as `--memory`
-says; it prints rows per second of processor time and the peak of the resident memory, each in a process of its own.
+relative to the largest score. `parquet` writes a file, fits it streamed, and before and after that as many rows in
+memory as `--memory` says; it prints rows per second of processor time, the peak of the resident memory, and the most
+space that temporary files took, each fit in a process of its own.
 """
 
 import argparse
 import os
 import resource
+import stat
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -24,6 +27,7 @@ import numpy as np
 
 from cogmap import LTCNClassifier, classifier, intake, stream
 from cogmap.core import sources
+from cogmap.progress import Writer
 
 
 def problem(rng, n, m):
@@ -73,9 +77,25 @@ def peak():
 
 def streamed(path):
     """Fit a file, and print seconds and memory."""
-    before, start, passes = peak(), time.process_time(), []
-    stream.fit(path, target="y", progress=lambda told: passes.append(told.number))
-    print(time.process_time() - start, peak() - before, max(passes))
+    before, begun, passes, disk, write = peak(), time.process_time(), [], [], Writer()
+
+    def watch(told):
+        passes.append(told.number)
+        disk.append(scratch())
+        write(told)
+
+    stream.fit(path, target="y", progress=watch)
+    print(time.process_time() - begun, peak() - before, max(passes), max(disk))
+
+
+def scratch():
+    """Return how much this process's files without a name take, in MB."""
+    total = 0
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # the folder was open itself while it was listed
+            found = os.fstat(int(entry.name))
+            total += found.st_blocks * 512 if found.st_nlink == 0 and stat.S_ISREG(found.st_mode) else 0
+    return total / 2**20
 
 
 def in_memory(n, m):
@@ -88,24 +108,27 @@ def in_memory(n, m):
 
 def alone(*arguments):
     """Return what this file prints in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, *map(str, arguments)], capture_output=True, text=True, check=True)
+    command = [sys.executable, __file__, *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [float(word) for word in done.stdout.split()]
 
 
 def parquet(arguments):
     """Compare a streamed fit with one in memory, per row."""
+    known = min(arguments.memory, arguments.rows)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         write(path, arguments.rows, arguments.features)
-        seconds, extra, passes = alone("streamed", path)
-    known = min(arguments.memory, arguments.rows)
-    (reference,) = alone("memory", known, arguments.features)
+        (before,) = alone("memory", known, arguments.features)
+        seconds, extra, passes, disk = alone("streamed", path)
+        (after,) = alone("memory", known, arguments.features)
+    reference = (before + after) / 2
     ratio = (seconds / arguments.rows) / (reference / known)
-    print("| rows | features | passes over the file | rows / s | extra memory | in memory, rows / s | time per row |")
-    print("|---|---|---|---|---|---|---|")
+    print("| rows | features | passes | rows / s | extra memory | disk | in memory, rows / s | time per row |")
+    print("|---|---|---|---|---|---|---|---|")
     print(
         f"| {arguments.rows} | {arguments.features} | {passes:.0f} | {arguments.rows / seconds:.0f} | {extra:.0f} MB | "
-        f"{known / reference:.0f} ({known} rows) | {ratio:.2f} |"
+        f"{disk:.0f} MB | {known / reference:.0f} ({known} rows) | {ratio:.2f} |"
     )
 
 

@@ -147,7 +147,7 @@ def describe(
     present, weight = values[~absent], weight[~absent]
     if len(present) == 0:
         return Column(name, "constant")
-    kind = declared or _kind(present, name)
+    kind = declared or kind_of(present, name)
     if kind == "category":
         return _category(present, name, weight, missing, declared, max_categories)
     numbers = as_numbers(present, name)
@@ -160,7 +160,7 @@ def describe(
     return Column(name, "number", fill=weighted_median(numbers, weight), missing=missing)
 
 
-def _kind(present: "pd.Series", name: str) -> Kind:
+def kind_of(present: "pd.Series", name: str) -> Kind:
     """Return what a column holds, by the types of its values."""
     from pandas.api import types
 
@@ -184,18 +184,47 @@ def _category(
     present: "pd.Series", name: str, weight: Array, missing: bool, declared: str | None, max_categories: int
 ) -> Column:
     text, codes = np.unique(as_text(present, name).astype(str), return_inverse=True)
-    share = np.bincount(codes, weight) / weight.sum()
+    mass = np.bincount(codes, weight).astype(np.float64)
+    listed = declared is not None or hasattr(present, "cat")
+    return category_column(
+        name, text.tolist(), mass, len(codes), missing=missing, listed=listed, max_categories=max_categories
+    )
+
+
+def category_column(
+    name: str, text: list[str], mass: Array, n_values: int, *, missing: bool, listed: bool, max_categories: int
+) -> Column:
+    """Return the column of a category.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    text : list of str
+        Its different values in increasing order.
+    mass : array of shape (len(text),)
+        How often each of them counts.
+    n_values : int
+        Number of rows that have a value.
+    missing : bool
+        Whether a missing value has a concept.
+    listed : bool
+        Whether it is known to be a category; then nothing about it is suspicious.
+    max_categories : int
+        As for `describe`.
+    """
+    share = mass / mass.sum()
     order = np.argsort(-share, kind="stable")
-    fill = str(text[order[0]])
+    fill = text[order[0]]
     if len(text) == 1:
         return Column(name, "constant", fill=fill, missing=missing)
     if len(text) <= max_categories:
         kept = order
     else:
         kept = np.array([k for k in order[: max_categories - 1] if text[k] != OTHER], dtype=np.intp)
-    if declared is None and not hasattr(present, "cat"):
-        _refuse_text(text.tolist(), len(codes), float(share[kept].sum()), name)
-    categories = tuple(sorted(str(text[k]) for k in kept))
+    if not listed:
+        _refuse_text(text, n_values, float(share[kept].sum()), name)
+    categories = tuple(sorted(text[k] for k in kept))
     return Column(name, "category", fill, categories, other=len(kept) < len(text), missing=missing)
 
 
@@ -224,12 +253,23 @@ def _refuse_text(text: list[str], n_values: int, kept: float, name: str) -> None
 
 def _refuse_sequence(numbers: Array, name: str) -> None:
     """Raise for whole numbers that are all different and almost without gaps: row numbers rather than a quantity."""
-    n = len(numbers)
-    if n < ENOUGH_ROWS or (numbers != np.round(numbers)).any() or np.ptp(numbers) >= 2 * n or len(set(numbers)) < n:
+    low, high = float(numbers.min()), float(numbers.max())
+    if not may_count(low, high, len(numbers)) or (numbers != np.round(numbers)).any():
         return
-    raise ValueError(
-        f"Column {name!r} looks like an identifier, it numbers the rows from {numbers.min():.0f} to "
-        f"{numbers.max():.0f}: drop it, or list it as numeric."
+    if len(set(numbers)) == len(numbers):
+        raise ValueError(sequence_sentence(name, low, high))
+
+
+def may_count(low: float, high: float, n: int) -> bool:
+    """Say whether n different whole numbers between these would almost be without gaps, and enough to be suspicious."""
+    return n >= ENOUGH_ROWS and high - low < 2 * n
+
+
+def sequence_sentence(name: str, low: float, high: float) -> str:
+    """Say that a column numbers the rows."""
+    return (
+        f"Column {name!r} looks like an identifier, it numbers the rows from {low:.0f} to {high:.0f}: drop it, or list "
+        "it as numeric."
     )
 
 
@@ -252,8 +292,8 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def as_numbers(values: "pd.Series", name: str) -> Array:
-    """Return values as floats, NaN where missing; name the first that is no number."""
+def as_numbers(values: "pd.Series", name: str, before: int = 0) -> Array:
+    """Return values as floats, NaN where missing; name the first that is no number, `before` of which came before."""
     import pandas as pd
 
     try:
@@ -264,8 +304,8 @@ def as_numbers(values: "pd.Series", name: str) -> Array:
                 float(value)
             except (ValueError, TypeError):
                 raise ValueError(
-                    f"Column {name!r} holds {_shortened(str(value))!r} (value {row + 1}) where a number is expected: "
-                    "correct it, or leave the cell empty."
+                    f"Column {name!r} holds {_shortened(str(value))!r} (value {before + row + 1}) where a number is "
+                    "expected: correct it, or leave the cell empty."
                 ) from None
         # Some numbers are of types that pandas does not convert, such as Decimal.
         return np.array([np.nan if pd.isna(value) else float(value) for value in values], dtype=np.float64)
@@ -298,8 +338,13 @@ def weighted_median(numbers: Array, weight: Array) -> float:
     total = np.cumsum(weight[order])
     low = numbers[order[np.searchsorted(total, total[-1] / 2, side="left")]]
     high = numbers[order[min(np.searchsorted(total, total[-1] / 2, side="right"), len(order) - 1)]]
-    middle = (float(low) + float(high)) / 2
-    return middle if math.isfinite(middle) else float(low / 2 + high / 2)
+    return midpoint(float(low), float(high))
+
+
+def midpoint(low: float, high: float) -> float:
+    """Return the mean of two numbers, however large they are."""
+    middle = (low + high) / 2
+    return middle if math.isfinite(middle) else low / 2 + high / 2
 
 
 def column_sums(encoded: Array, columns: Sequence[Column], axis: int = 0) -> Array:

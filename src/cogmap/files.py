@@ -1,4 +1,7 @@
-"""Tables in files as blocks of rows, through pyarrow: Parquet, Arrow (Feather) and CSV; one file or a folder."""
+"""Tables in files as blocks of rows, through pyarrow: Parquet, Arrow (Feather) and CSV; one file or a folder.
+
+Easy to get wrong: pyarrow holds a whole Parquet file in memory while it is read, unless it is told not to.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -30,8 +33,9 @@ def table_blocks(
     def start() -> Iterator[tuple[Any, ...]]:
         pandas = module("pandas", "parquet")
         # Read ahead as little as possible: what is read and not used yet counts as memory too.
-        batches = dataset.to_batches(batch_size=block_rows, batch_readahead=1, fragment_readahead=1)
-        for batch in batches:
+        sparing = {"use_threads": False, "batch_readahead": 1, "fragment_readahead": 1}
+        options = _unbuffered(dataset)
+        for batch in dataset.to_batches(batch_size=block_rows, fragment_scan_options=options, **sparing):
             X = np.column_stack([_numbers(batch.column(name), name) for name in features])
             found = [pandas.DataFrame(X, columns=features), _labels(batch.column(target), target)]
             yield (*found, _numbers(batch.column(weight), weight)) if weight is not None else tuple(found)
@@ -48,6 +52,14 @@ def _opened(path: str | os.PathLike[str]) -> Any:
     if len(kinds) != 1:
         raise DataFileError(f"{str(path)!r} must be, or hold, files of one kind among {', '.join(FORMATS)}.")
     return module("pyarrow.dataset", "parquet").dataset(str(path), format=kinds.pop())
+
+
+def _unbuffered(dataset: Any) -> Any:
+    """Return the options by which pyarrow reads a Parquet file piece by piece; None for other formats."""
+    library = module("pyarrow.dataset", "parquet")
+    if isinstance(getattr(dataset, "format", None), library.ParquetFileFormat):
+        return library.ParquetFragmentScanOptions(pre_buffer=False)
+    return None
 
 
 def _numbers(column: Any, name: str) -> NDArray[np.float64]:

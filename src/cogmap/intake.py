@@ -51,8 +51,11 @@ class Columns:
         """The names as an array."""
         return None if self.names is None else np.array(self.names, dtype=object)
 
-    def check(self, X: Any, y: Any, weight: Any = None) -> RawBlock:
-        """Return a block as numbers without rows of weight 0, or raise an error that says what is wrong with it."""
+    def check(self, X: Any, y: Any, weight: Any = None, *, before: int = 0) -> RawBlock:
+        """Return a block as numbers without rows of weight 0, or raise an error that says what is wrong with it.
+
+        So many rows came `before` the block, where that is known.
+        """
         if np.ndim(X) != 2 or self.n_features == 0:
             raise ValueError(f"X must be a table with rows and columns in every block; its shape is {np.shape(X)}.")
         names = _get_feature_names(X)
@@ -70,7 +73,7 @@ class Columns:
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ValueError("y contains NaN or infinity: drop the rows without a class.")
         if not np.isfinite(rows).all():
-            raise ValueError(not_finite_sentence(rows, self.array))
+            raise ValueError(not_finite_sentence(rows, self.array, before))
         return _positive(rows, labels, weight)
 
 

@@ -1,50 +1,45 @@
 """Fit to rows that need not be in memory: any re-iterable source of blocks, or Parquet, Arrow and CSV files.
 
 The rows are passed over a fixed number of times (`core.passes`), and what is held in memory does not depend on their
-number. The result is an ordinary fitted `LTCNClassifier`: bit for bit the one that `LTCNClassifier.fit` returns for the
-same rows in the same order, in whatever blocks they came, if their weights are whole numbers.
+number: what later passes need of each row goes to a temporary file (`spill`). The result is an ordinary fitted
+`LTCNClassifier`: bit for bit the one that `LTCNClassifier.fit` returns for the same rows in the same order, in whatever
+blocks they came, if their weights are whole numbers.
 
 Easy to get wrong: a generator can be passed over once only. Give a list, a function that starts anew, or a path.
 """
 
 import os
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, TypeVar
 
-import numpy as np
 from sklearn.base import clone
 
 from .classifier import LTCNClassifier
-from .core.sources import Blocks, cut
-from .core.statistics import Census, merged
+from .core.sources import Blocks, Keep, cut, keep_small
+from .core.statistics import Census, S, Source, merged
 from .core.training import MOST_ROWS, Rows
 from .files import table_blocks
 from .intake import Columns, Encoder, RawBlock, begin, census, fit_at_once
+from .progress import Meter, Progress, reporter
+from .spill import Spill
 
-Source = str | os.PathLike[str] | Iterable[tuple[Any, ...]] | Callable[[], Iterable[tuple[Any, ...]]]
+B = TypeVar("B")
+D = TypeVar("D")
 
-
-class Progress(NamedTuple):
-    """How far a pass is; the number of rows and the seconds left are None in the first pass, which counts them."""
-
-    number: int
-    rows: int
-    n_rows: int | None
-    seconds: float
-    seconds_left: float | None
+Readable = str | os.PathLike[str] | Iterable[tuple[Any, ...]] | Callable[[], Iterable[tuple[Any, ...]]]
 
 
 def fit(
-    source: Source,
+    source: Readable,
     classifier: LTCNClassifier | None = None,
     *,
     target: str | None = None,
     weight: str | None = None,
     block_rows: int = 65536,
     progress: Callable[[Progress], None] | bool | None = None,
+    scratch: str | os.PathLike[str] | Literal[False] | None = None,
 ) -> LTCNClassifier:
     """Fit a classifier to blocks of rows in several passes.
 
@@ -63,6 +58,10 @@ def fit(
         Rows to read at a time from files.
     progress : callable, bool or None, default=None
         Called with a `Progress` about once a second; True writes to stderr, None does so if that is a terminal.
+    scratch : path, False or None, default=None
+        Folder for temporary files, which hold what later passes need of each row: about 8 bytes for each feature,
+        again for each concept, and for each iteration and class. By default ``TMPDIR``, or else /var/tmp where there
+        is one. False, or too little free space, computes all of it anew in each pass, with the same result.
 
     Returns
     -------
@@ -82,17 +81,36 @@ def fit(
     chosen = LTCNClassifier() if classifier is None else classifier
     if not isinstance(chosen, LTCNClassifier):
         raise TypeError(f"stream.fit fits an LTCNClassifier, not {type(chosen).__name__}.")
-    fitted = clone(chosen)
-    fitted._check_parameters()
+    chosen._check_parameters()
     if isinstance(source, (str, os.PathLike)) or hasattr(source, "to_batches"):
         source = table_blocks(source, target, weight, block_rows)
-    reading = Reading(_starter(source), _reporter(progress))
+    with scratch_space(scratch) as keep:
+        return fit_started(_starter(source), chosen, Meter(reporter(progress)), keep)
+
+
+def fit_started(
+    start: Callable[[], Iterable[tuple[Any, ...]]], classifier: LTCNClassifier, meter: Meter, keep: Keep
+) -> LTCNClassifier:
+    """Fit a clone of a classifier to the blocks that `start` yields anew; `meter` may have counted passes before."""
+    fitted = clone(classifier)
+    reading = Reading(start, meter)
     counted, few = reading.first()
     encoder, known = begin(fitted, reading.columns, counted)
     if (found := fit_at_once(fitted, encoder, counted, known, lambda: few)) is not None:
         return found
-    reading.n_rows = counted.n_rows
-    return fitted._fit_source(Blocks(_Encoded(reading, encoder), counted.n_rows), known, None)
+    meter.n_rows = counted.n_rows
+    rows = keep(_Encoded(reading, encoder), counted.n_rows * (reading.columns.n_features + 4) * 8)
+    return fitted._fit_source(Passes(Blocks(rows, counted.n_rows, keep), meter), known, None)
+
+
+@contextmanager
+def scratch_space(scratch: str | os.PathLike[str] | Literal[False] | None) -> Iterator[Keep]:
+    """Yield how blocks are kept: in temporary files of a folder, until the context ends, or in memory only."""
+    if scratch is False:
+        yield keep_small
+        return
+    with Spill(scratch) as spill:
+        yield spill
 
 
 def _starter(source: Any) -> Callable[[], Iterable[tuple[Any, ...]]]:
@@ -108,12 +126,10 @@ def _starter(source: Any) -> Callable[[], Iterable[tuple[Any, ...]]]:
 
 @dataclass
 class Reading:
-    """Passes over a user's blocks: checked, counted and reported."""
+    """Passes over a user's blocks: checked and counted."""
 
     start: Callable[[], Iterable[tuple[Any, ...]]]
-    report: Callable[[Progress], None]
-    n_rows: int | None = None
-    passes: int = 0
+    meter: Meter
     columns: Columns = field(default_factory=lambda: Columns(0, None))
 
     def first(self) -> tuple[Census, list[RawBlock]]:
@@ -121,41 +137,33 @@ class Reading:
         few: list[RawBlock] = []
         n_rows = 0
 
-        def counted() -> Iterator[Census]:
+        def counted() -> Iterator[tuple[int, Census]]:
             nonlocal n_rows
             for block in self.blocks():
                 n_rows += len(block.X)
                 few.append(block)
                 if n_rows > MOST_ROWS:
                     few.clear()
-                yield census(block)
+                yield len(block.X), census(block)
 
-        return merged(counted()), few
+        return merged(self.meter.counted(counted())), few
 
     def blocks(self) -> Iterator[RawBlock]:
         """Yield checked blocks; those without rows are left out."""
-        self.passes += 1
-        rows, begun, reported = 0, time.monotonic(), time.monotonic()
+        rows = before = 0
         for given in self.start():
             if self.columns.n_features == 0:
                 self.columns = Columns.of(given[0])
-            block = self.columns.check(*given)
+            block = self.columns.check(*given, before=before)
             if len(block.X):
                 yield block
+            before += len(given[1])
             rows += len(block.X)
-            if time.monotonic() - reported >= 1:
-                reported = time.monotonic()
-                self.report(self._progress(rows, reported - begun))
-        if self.n_rows is not None and rows != self.n_rows:
+        if self.meter.n_rows is not None and rows != self.meter.n_rows:
             raise ValueError(
-                f"The source yielded {self.n_rows} rows at first and {rows} in pass {self.passes}: "
+                f"The source yielded {self.meter.n_rows} rows at first and {rows} in pass {self.meter.number}: "
                 "it must yield the same rows each time."
             )
-        self.report(self._progress(rows, time.monotonic() - begun))
-
-    def _progress(self, rows: int, seconds: float) -> Progress:
-        left = None if self.n_rows is None or rows == 0 else seconds * (self.n_rows - rows) / rows
-        return Progress(self.passes, rows, self.n_rows, seconds, left)
 
 
 @dataclass(frozen=True)
@@ -169,17 +177,22 @@ class _Encoded:
         return cut(self.encoder(block) for block in self.reading.blocks())
 
 
-def _reporter(progress: Callable[[Progress], None] | bool | None) -> Callable[[Progress], None]:
-    if callable(progress):
-        return progress
-    if progress or (progress is None and sys.stderr.isatty()):
-        return _write
-    return lambda _: None
+@dataclass(frozen=True)
+class Passes(Source[B]):
+    """Blocks on this machine whose passes are counted and reported, wherever the blocks come from."""
+
+    blocks: Blocks[B]
+    meter: Meter
+
+    def reduce(self, from_block: Callable[[B], S]) -> S:
+        """Return the statistic of all blocks."""
+        return merged(self.meter.counted((_n_rows(block), from_block(block)) for block in self.blocks.start()))
+
+    def map(self, function: Callable[[B], D], width: int) -> "Passes[D]":
+        """Return the function of every block as a source."""
+        return Passes(self.blocks.map(function, width), self.meter)
 
 
-def _write(progress: Progress) -> None:
-    """Write one line to stderr."""
-    line = f"pass {progress.number}: {progress.rows} rows in {progress.seconds:.0f} s"
-    if progress.seconds_left is not None:
-        line += f", {100 * progress.rows / (progress.n_rows or np.inf):.0f} %, {progress.seconds_left:.0f} s left"
-    sys.stderr.write(line + "\n")
+def _n_rows(block: Any) -> int:
+    """Return the number of rows of a block: rows, states, predictions and scores all have class codes."""
+    return len(block.codes)

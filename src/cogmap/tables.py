@@ -13,6 +13,7 @@ import io
 import re
 import zlib
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -36,6 +37,7 @@ BLANK = re.compile("^ +$", re.MULTILINE)
 NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 DECIMAL_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
+MIXED = "mixes quotes and line ends in a way that can be read differently: correct it."
 FOREIGN = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an old Excel workbook"}
 
 
@@ -78,8 +80,7 @@ def read_table(path: str | Path, *, delimiter: str | None = None, header: bool |
         If the file is not one table; the message names the file and, where it can, the line.
     """
     path = Path(path)
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '" \r\n'):
-        raise ValueError(f"delimiter={delimiter!r} must be one character, and not a quote, a space or a line end.")
+    check_delimiter(delimiter)
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -88,17 +89,20 @@ def read_table(path: str | Path, *, delimiter: str | None = None, header: bool |
         content = _unzipped(path, content)
     elif path.suffix == ".gz":
         raise DataFileError(f"{path} is not a gzip file, although its name ends in .gz: rename or compress it.")
-    for magic, name in FOREIGN.items():
-        if content.startswith(magic):
-            raise DataFileError(f"{path} is {name}: save the table as CSV.")
-    if content[:4] in (b"PAR1", b"ARRO", b"FEA1", b"\xff\xff\xff\xff") or _says_arrow(path):
+    if is_arrow(path, content):
         table = Table(_arrow_frame(path, content))
     else:
         table = _csv_table(path, content, delimiter, header)
-    _check_names(path, [str(name) for name in table.frame.columns])
+    check_names(path, [str(name) for name in table.frame.columns])
     if len(table.frame) == 0:
         raise DataFileError(f"{path} has columns but no rows.")
     return table
+
+
+def check_delimiter(delimiter: str | None) -> None:
+    """Refuse what cannot be a delimiter."""
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '" \r\n'):
+        raise ValueError(f"delimiter={delimiter!r} must be one character, and not a quote, a space or a line end.")
 
 
 def _unzipped(path: Path, content: bytes) -> bytes:
@@ -108,8 +112,13 @@ def _unzipped(path: Path, content: bytes) -> bytes:
         raise DataFileError(f"{path} is a damaged gzip file: {error}.") from error
 
 
-def _says_arrow(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq", ".arrow", ".feather")
+def is_arrow(path: Path, start: bytes) -> bool:
+    """Say whether a file that starts so is Parquet, Arrow or Feather rather than CSV; refuse archives and workbooks."""
+    for magic, name in FOREIGN.items():
+        if start.startswith(magic):
+            raise DataFileError(f"{path} is {name}: save the table as CSV.")
+    said = path.suffix.lower() in (".parquet", ".pq", ".arrow", ".feather")
+    return said or start[:4] in (b"PAR1", b"ARRO", b"FEA1", b"\xff\xff\xff\xff")
 
 
 def _arrow_frame(path: Path, content: bytes) -> "pd.DataFrame":
@@ -137,27 +146,45 @@ def _arrow_frame(path: Path, content: bytes) -> "pd.DataFrame":
     return frame
 
 
-def _csv_table(path: Path, content: bytes, delimiter: str | None, header: bool | None) -> Table:
-    text, notes = _decoded(path, content)
+@dataclass(frozen=True)
+class Layout:
+    """How a CSV file is written; `notes` say what could have been meant otherwise."""
+
+    delimiter: str
+    names: list[str]
+    header: bool
+    decimal: str
+    notes: tuple[str, ...]
+
+
+def layout(path: Path, text: str, delimiter: str | None, header: bool | None) -> Layout:
+    """Find out how a CSV file is written; `text` is all of it, or at least `HEAD` characters and the first line."""
     sample_of = {mark: _sample(text, mark) for mark in ([delimiter] if delimiter else DELIMITERS)}
     delimiter = delimiter or best_delimiter(sample_of)
     sample = sample_of[delimiter]
     if not sample:
         raise DataFileError(f"{path} is empty.")
-    n_rows = _check_shape(path, text, delimiter)
+    notes: list[str] = []
     if header is None:
         header = has_header(sample)
         if not header:
             notes.append(f"{path} has no header: its columns are called x0 … x{len(sample[0]) - 1}.")
     names = [name.strip() or f"x{j}" for j, name in enumerate(sample[0] if header else [""] * len(sample[0]))]
-    _check_names(path, names)
-    if header and n_rows == 1:
-        raise DataFileError(f"{path} has a header but no rows.")
     decimal = "," if delimiter != "," and has_decimal_comma(sample[header:]) else "."
-    frame = _parsed(path, text, delimiter, names, header, decimal)
-    if len(frame) != n_rows - header:
-        raise DataFileError(f"{path} mixes quotes and line ends in a way that can be read differently: correct it.")
-    return Table(frame, tuple(notes))
+    return Layout(delimiter, names, header, decimal, tuple(notes))
+
+
+def _csv_table(path: Path, content: bytes, delimiter: str | None, header: bool | None) -> Table:
+    text, notes = _decoded(path, content)
+    found = layout(path, text, delimiter, header)
+    n_rows = sum(1 for _ in row_ends(path, io.StringIO(text, newline=""), found.delimiter))
+    check_names(path, found.names)
+    if found.header and n_rows == 1:
+        raise DataFileError(f"{path} has a header but no rows.")
+    frame = parsed(path, text, found, header=found.header)
+    if len(frame) != n_rows - found.header:
+        raise DataFileError(f"{path} {MIXED}")
+    return Table(frame, (*notes, *found.notes))
 
 
 def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
@@ -180,8 +207,8 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
     return BLANK.sub("", text.replace("\r\n", "\n").replace("\r", "\n")), notes
 
 
-def _rows(text: str, delimiter: str, *, strict: bool) -> Any:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=strict)
+def _rows(lines: Iterable[str], delimiter: str, *, strict: bool) -> Any:
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
 def _sample(text: str, delimiter: str) -> list[list[str]]:
@@ -189,7 +216,8 @@ def _sample(text: str, delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
     head = text if len(text) <= HEAD else text[: max(text.rfind("\n", 0, HEAD), text.find("\n")) + 1]
     try:
-        rows.extend(islice((row for row in _rows(head, delimiter, strict=False) if row), SAMPLE))
+        found = _rows(io.StringIO(head, newline=""), delimiter, strict=False)
+        rows.extend(islice((row for row in found if row), SAMPLE))
     except csv.Error:
         return rows
     return rows
@@ -233,34 +261,40 @@ def has_decimal_comma(rows: list[list[str]]) -> bool:
     return any(map(DECIMAL_COMMA.fullmatch, cells)) and not any(map(DECIMAL_POINT.fullmatch, cells))
 
 
-def _check_shape(path: Path, text: str, delimiter: str) -> int:
-    """Return the number of rows, the header included; refuse a row that is longer or shorter than the first."""
-    reader, n_rows, width = _rows(text, delimiter, strict=True), 0, 0
+def row_ends(path: Path, lines: Iterable[str], delimiter: str) -> Iterator[int]:
+    """Yield the number of the last line of every row, the header included.
+
+    A row that is longer or shorter than the first is refused. No line is taken from `lines` before it is needed.
+    """
+    reader, width = _rows(lines, delimiter, strict=True), 0
     start = 1
     try:
         for row in reader:
             if row:
-                width, n_rows = width or len(row), n_rows + 1
+                width = width or len(row)
                 if len(row) != width:
                     raise DataFileError(
                         f"{path}, line {start}: {len(row)} value{'s' * (len(row) != 1)} where the first row has "
                         f"{width} (the delimiter is {delimiter!r}): correct it, or quote values that contain the "
                         "delimiter."
                     )
+                yield reader.line_num
             start = reader.line_num + 1
     except csv.Error as error:
         raise DataFileError(f"{path}, line {start}: {error}; is a quote left open?") from error
-    return n_rows
 
 
-def _check_names(path: Path, names: list[str]) -> None:
+def check_names(path: Path, names: list[str]) -> None:
+    """Refuse names that occur twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataFileError(f"{path} has more than one column called {twice[0]!r}: rename them.")
 
 
-def _parsed(path: Path, text: str, delimiter: str, names: list[str], header: bool, decimal: str) -> "pd.DataFrame":
-    """Let pandas find the columns' types."""
+def parsed(
+    path: Path, text: str, found: Layout, *, header: bool, types: dict[str, type] | None = None
+) -> "pd.DataFrame":
+    """Let pandas find the columns' types, but for those given; `header` says whether the first row is one."""
     import pandas as pd
 
     # The blank lines go first: pandas would count those before the header as rows to skip.
@@ -268,14 +302,15 @@ def _parsed(path: Path, text: str, delimiter: str, names: list[str], header: boo
     try:
         frame = pd.read_csv(
             io.StringIO(lines),
-            sep=delimiter,
+            sep=found.delimiter,
             header=0 if header else None,
-            names=names,
+            names=found.names,
             index_col=False,
-            decimal=decimal,
+            decimal=found.decimal,
             skipinitialspace=True,
             na_values=["?"],
             low_memory=False,
+            dtype=types,
         )
     except (ValueError, OverflowError, pd.errors.ParserError) as error:
         reason = str(error).splitlines()[0].removeprefix("Error tokenizing data. C error: ")

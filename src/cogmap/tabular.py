@@ -132,24 +132,41 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
             This estimator.
         """
         frame, named = as_frame(X)
-        check_lists(frame, categorical=self.categorical, numeric=self.numeric, drop=self.drop)
-        if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
-            raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
+        self._check_parameters(frame)
         weight = _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
         counted = weight > 0
         self.columns_ = tuple(self._describe(frame.loc[counted], weight[counted]))
-        if not unique_concepts(self.columns_):
-            raise ValueError(f"No column of X varies (n_samples = {counted.sum()}): there is nothing to learn from.")
+        network = self._network(int(counted.sum()))
         self.n_features_in_ = frame.shape[1]
         _set_names(self, frame, named)
         name = getattr(y, "name", None)
         self.target_name_ = None if name is None else str(name)
-        network = LTCNClassifierCV() if self.classifier is None else clone(self.classifier)
-        if network.knowledge:
-            network.set_params(knowledge=by_concept(network.knowledge, self.columns_))
         self.classifier_ = network.fit(self._encoded(frame), checked_labels(y), sample_weight=sample_weight)
         self.classes_ = self.classifier_.classes_
         return self
+
+    def _check_parameters(self, frame: "pd.DataFrame") -> None:
+        """Check the parameters against the columns of a table."""
+        check_lists(frame, categorical=self.categorical, numeric=self.numeric, drop=self.drop)
+        if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
+            raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
+
+    def _declared(self, name: str) -> Literal["number", "category", "dropped"] | None:
+        """Return what the user says that a column is."""
+        if name in set(map(str, self.drop)):
+            return "dropped"
+        if name in set(map(str, self.categorical)):
+            return "category"
+        return "number" if name in set(map(str, self.numeric)) else None
+
+    def _network(self, n_rows: int) -> NetworkClassifier:
+        """Return the unfitted network, with statements about columns as those about their concepts."""
+        if not unique_concepts(self.columns_):
+            raise ValueError(f"No column of X varies (n_samples = {n_rows}): there is nothing to learn from.")
+        network: NetworkClassifier = LTCNClassifierCV() if self.classifier is None else clone(self.classifier)
+        if network.knowledge:
+            network.set_params(knowledge=by_concept(network.knowledge, self.columns_))
+        return network
 
     def encode(self, X: Any) -> "pd.DataFrame":
         """Return the numbers that the network sees.
@@ -332,15 +349,12 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         return relevance / (relevance.sum() or 1.0)
 
     def _describe(self, frame: "pd.DataFrame", weight: Array) -> Iterator[Column]:
-        drop, categorical, numeric = (set(map(str, names)) for names in (self.drop, self.categorical, self.numeric))
         for name, values in frame.items():
-            if name in drop:
+            declared = self._declared(name)
+            if declared == "dropped":
                 yield Column(name, "dropped")
-                continue
-            declared: Literal["number", "category"] | None = None
-            if name in categorical or name in numeric:
-                declared = "category" if name in categorical else "number"
-            yield describe(values, name, weight, declared=declared, max_categories=self.max_categories)
+            else:
+                yield describe(values, name, weight, declared=declared, max_categories=self.max_categories)
 
     def _feature_names(self) -> list[str]:
         return [column.name for column in self.columns_]

@@ -90,14 +90,16 @@ def _text_sentence(X: Any) -> str:
     raise AssertionError("unreachable: some value could not be converted")
 
 
-def not_finite_sentence(rows: Array, names: NDArray[Any] | None) -> str:
-    """Say where the first value is that is no finite number."""
+def not_finite_sentence(rows: Array, names: NDArray[Any] | None, before: int = 0) -> str:
+    """Say where the first value is that is no finite number; so many rows came `before` these."""
     row, index = np.argwhere(~np.isfinite(rows))[0]
     if np.isnan(rows[row, index]):
         return (
-            f"X contains NaN in {column(index, names)} ({np.isnan(rows[:, index]).sum()} rows, the first is row {row})"
+            f"X contains NaN in {column(index, names)} ({np.isnan(rows[:, index]).sum()} rows, the first is row "
+            f"{before + row})"
             ": fill missing values first, for example with sklearn.impute.SimpleImputer."
         )
     return (
-        f"X contains infinity (inf) in {column(index, names)}, row {row}: replace it by a finite value or drop the row."
+        f"X contains infinity (inf) in {column(index, names)}, row {before + row}: replace it by a finite value or "
+        "drop the row."
     )

@@ -43,7 +43,7 @@ def evaluate(
         raise click.UsageError(f"{len(files)} files were given: use MODEL and DATA, or DATA alone.")
     frame = read_data(files[-1], delimiter, header)
     if len(files) == 2:
-        refuse_given(network)
+        refuse_given(network, "is for a network to be fitted, and MODEL is: leave it out.")
         model = load_model(files[0])
         X, y = with_target(frame, target_of(model, target))
         found = evaluation.evaluate(model, columns_for(model, X), y)

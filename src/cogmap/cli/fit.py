@@ -6,20 +6,32 @@ from typing import Any
 import click
 
 from .inputs import FILE, NEW_FILE, data_options, read_data, with_target
-from .network import network_options, unfitted
+from .memory import MEMORY, in_words
+from .network import network_options, refuse_given, unfitted
 from .output import emit, json_option, say, table_text
+
+TUNED_ROW = 24_000
+"""Memory in bytes that comparing networks takes for each row: five times 600 innovations of 8 bytes, at most."""
 
 
 @click.command()
 @click.argument("data", type=FILE)
 @network_options
 @click.option("--model", type=NEW_FILE, metavar="FILE", help="Where to write the model, such as people.cogmap.")
+@click.option(
+    "--memory",
+    type=MEMORY,
+    default="4GB",
+    show_default=True,
+    help="A file that takes more than this at once is fitted in passes.",
+)
 @data_options
 @json_option
 def fit(
     data: Path,
     target: str | None,
     model: Path | None,
+    memory: int,
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
@@ -29,33 +41,67 @@ def fit(
 
     Text becomes categories, missing values are filled, and all of that is part of the model.
 
+    A file that takes more memory than --memory is read in several passes, and one network is fitted, the same as with
+    --no-tune. Temporary files then take about as much space as the table, several times.
+
     \b
     Examples:
       cogmap fit people.csv --target survived --model people.cogmap
       cogmap fit people.csv --target survived --drop name --categorical class
       cogmap fit wine.parquet --target kind --no-tune --terms 3 --json
     """
+    from ..table_parts import open_parts
+
     if target is None:
         raise click.UsageError("Missing option '--target': the column that holds the classes.")
-    X, y = with_target(read_data(data, delimiter, header), target)
-    classifier = unfitted(X, **network).fit(X, y)
+    opened = open_parts(data, delimiter=delimiter, header=header)
+    need = opened.n_bytes + (TUNED_ROW * opened.n_rows if network["tune"] else 0)
+    if need <= memory:
+        X, y = with_target(read_data(data, delimiter, header), target)
+        classifier, n_rows = unfitted(X, **network).fit(X, y), len(X)
+    else:
+        classifier, n_rows = _fit_in_passes(opened, target, need, memory, network)
     if model is not None:
         classifier.save(model, data=data)
         say(f"Model written to {model}.")
-    summary = summarised(classifier, len(X))
+    summary = summarised(classifier, n_rows)
     if as_json:
         emit({"data": str(data), "model": None if model is None else str(model), **summary})
         return
-    click.echo(f"{data}: {len(X)} rows; {len(classifier.classes_)} classes of {target!r}\n")
+    click.echo(f"{data}: {n_rows} rows; {len(classifier.classes_)} classes of {target!r}\n")
     rows = [
         [c["name"], c["kind"], c["concepts"], c["relevance"], c["note"]]
         for c in summary["columns"]
         if c["kind"] != "dropped"
     ]
     click.echo(table_text(["column", "kind", "concepts", "relevance", ""], rows))
-    click.echo(f"\nnetwork: {summary['concepts']} concepts, {summary['iterations']} iterations")
+    click.echo(f"\nnetwork: {_n(summary['concepts'], 'concept')}, {_n(summary['iterations'], 'iteration')}")
     if model is None:
         say("No model was written: use --model FILE to keep it.")
+
+
+def _n(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
+def _fit_in_passes(opened: Any, target: str, need: int, memory: int, network: dict[str, Any]) -> tuple[Any, int]:
+    """Fit one network in passes over a file; return it, and the number of rows."""
+    import pandas as pd
+
+    from .. import tabular_stream
+
+    over = f"about {in_words(need)} of memory, more than --memory {in_words(memory)}"
+    refuse_given(
+        [name for name in ("tune", "cases") if network[name]],
+        f"needs all rows at once, which takes {over}: leave it out, or allow more.",
+    )
+    columns = pd.DataFrame(columns=[name for name in opened.names if name != target])
+    chosen = unfitted(columns, **(network | {"tune": False, "cases": None}))
+    say(f"At once, the fit takes {over}: one LTCNClassifier is fitted in passes over the file, as with --no-tune.")
+    found = tabular_stream.fit(opened, chosen, target=target, progress=True)
+    for note in found.notes:
+        say(note)
+    return found.classifier, found.n_rows
 
 
 def summarised(classifier: Any, n_rows: int) -> dict[str, Any]:

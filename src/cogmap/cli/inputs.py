@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-MOST_CLASSES = 20
-"""A target may have this many different values whatever the number of rows, or half as many as there are rows."""
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -39,26 +37,20 @@ def read_data(path: Path, delimiter: str | None, header: bool | None) -> "pd.Dat
 
 def with_target(frame: "pd.DataFrame", target: str) -> tuple["pd.DataFrame", "pd.Series"]:
     """Split a table into columns and classes; rows without a class are left out, and counted on stderr."""
+    from ..targets import Target
+
     if target not in frame:
         raise ValueError(f"There is no column {target!r}: the columns are {', '.join(map(repr, frame.columns))}.")
     known = frame[target].notna()
+    found = Target(target)
+    found.add(frame.loc[known, target], int((~known).sum()))
+    for note in found.notes:
+        say(note)
+    found.check()
     if not known.all():
-        say(f"{(~known).sum()} rows have no value in {target!r}: they are left out.")
         frame = frame[known].reset_index(drop=True)
-    return frame.drop(columns=target), _classes(frame[target])
-
-
-def _classes(y: "pd.Series") -> "pd.Series":
-    """Check that a column holds classes; whole numbers lose the fraction that missing values gave them."""
-    if not len(y):
-        raise ValueError(f"No row has a value in {y.name!r}.")
-    fractions = y.dtype.kind == "f" and bool((y != y.round()).any())
-    if fractions or y.nunique() > max(MOST_CLASSES, len(y) / 2):
-        what = "numbers with fractions" if fractions else "too many different values"
-        raise ValueError(
-            f"Column {y.name!r} holds {what} ({y.nunique()} in {len(y)} rows): choose a column of classes."
-        )
-    return y.astype("int64") if y.dtype.kind == "f" else y.infer_objects()
+    y = frame[target]
+    return frame.drop(columns=target), y.astype("int64") if y.dtype.kind == "f" else y.infer_objects()
 
 
 def load_model(path: Path) -> Any:

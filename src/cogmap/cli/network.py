@@ -58,13 +58,13 @@ def network_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def refuse_given(names: Iterable[str]) -> None:
-    """Raise an error where one of these options was given: a model that is fitted already has its network."""
+def refuse_given(names: Iterable[str], reason: str) -> None:
+    """Raise an error where one of these options was given."""
     context = click.get_current_context()
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name in names and source is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{parameter.opts[0]} is for a network to be fitted, and MODEL is: leave it out.")
+            raise click.UsageError(f"{parameter.opts[0]} {reason}")
 
 
 def unfitted(

@@ -4,12 +4,13 @@ Every source cuts rows into blocks of `BLOCK_ROWS` in the order of the rows, whe
 streamed fit is therefore the fit in memory, bit for bit, if it sees the same rows in the same order.
 
 Easy to get wrong: what a pass returns for each row may be kept for the next ones only while it is small. Beyond
-`KEPT_BYTES` it is computed anew, which gives the same bits, because a pass is a pure function of a block.
+`KEPT_BYTES` it is computed anew, which gives the same bits, because a pass is a pure function of a block. A source that
+may write to a disk keeps it there instead: `Blocks.keep` decides.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,21 +27,33 @@ KEPT_BYTES = 200_000_000
 """What a pass may keep of all rows for later ones. Two do: initial states, and leave-one-out predictions."""
 
 
+class Keep(Protocol):
+    """How a source keeps what a function returned for each block."""
+
+    def __call__(self, start: Callable[[], Iterable[Any]], n_bytes: int) -> Callable[[], Iterable[Any]]:
+        """Return a function that yields the same blocks, computed or read; `n_bytes` is the size of all of them."""
+
+
+def keep_small(start: Callable[[], Iterable[Any]], n_bytes: int) -> Callable[[], Iterable[Any]]:
+    """Keep blocks in memory, or compute them anew in every pass where they are large."""
+    return Kept(start) if n_bytes <= KEPT_BYTES else start
+
+
 @dataclass(frozen=True)
 class Blocks(Source[B]):
     """A source from any function that yields the blocks anew, and the number of rows in them."""
 
     start: Callable[[], Iterable[B]]
     n_rows: int
+    keep: Keep = keep_small
 
     def reduce(self, from_block: Callable[[B], S]) -> S:
         """Return the statistic of all blocks."""
         return merged(from_block(block) for block in self.start())
 
-    def map(self, function: Callable[[B], D], width: int) -> Source[D]:
-        """Return the function of every block as a source, kept where it is small."""
-        computed = Computed(self.start, function)
-        return Blocks(Kept(computed) if self.n_rows * width * 8 <= KEPT_BYTES else computed, self.n_rows)
+    def map(self, function: Callable[[B], D], width: int) -> "Blocks[D]":
+        """Return the function of every block as a source, kept as `keep` says."""
+        return Blocks(self.keep(Computed(self.start, function), self.n_rows * width * 8), self.n_rows, self.keep)
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,7 @@ class Computed(Generic[B, D]):
 class Kept(Generic[D]):
     """What the first whole pass yields, kept for all later ones."""
 
-    start: Callable[[], Iterator[D]]
+    start: Callable[[], Iterable[D]]
     known: list[D] | None = None
 
     def __call__(self) -> Iterator[D]:

@@ -1,0 +1,34 @@
+"""Amounts of memory on the command line, such as 500MB or 2GB."""
+
+import re
+from typing import Any
+
+import click
+
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+class Memory(click.ParamType):
+    """An amount of memory as a number of bytes."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it."""
+        if isinstance(value, int):
+            return value
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", str(value).lower())
+        if found is None:
+            self.fail(f"{value!r} is not an amount of memory: give it as 500MB or 2GB.", param, ctx)
+        return round(float(found[1]) * UNITS[found[2]])
+
+
+MEMORY = Memory()
+
+
+def in_words(n_bytes: int) -> str:
+    """Return an amount of memory as text, such as 2 GB."""
+    for unit in ("t", "g", "m", "k"):
+        if n_bytes >= UNITS[unit]:
+            return f"{n_bytes / UNITS[unit]:.3g} {unit.upper()}B"
+    return f"{n_bytes} bytes"
