@@ -37,7 +37,7 @@ def lockstep(network: Network, initial: Array, reference: Array) -> Iterator[Inc
     overwrite.
     """
     E = np.array(initial, order="C")
-    yield Increment(E, float(np.abs(E).max(initial=0.0)))
+    yield Increment(E, float(max(E.max(initial=0.0), -E.min(initial=0.0))))
     e, whole = np.empty_like(E), np.empty_like(E)
     blocks = [slice(begin, begin + STEP_ROWS) for begin in range(0, len(initial), STEP_ROWS)]
     for t, about in enumerate(_reference_steps(network, reference)):
