@@ -33,6 +33,9 @@ from .valley import descend
 COLUMNS = 512
 """Columns of a matrix that are worked on at once."""
 
+TIE = 1e-9
+"""Share by which a leave-one-out error must be smaller than that of fewer iterations: less may be rounding."""
+
 
 @dataclass
 class Gram:
@@ -269,7 +272,7 @@ class Search:
 
         def error(index: int) -> float:
             found = solve_dual(design, gram, self.target, float(RIDGE_PENALTIES[index] * size))
-            if self.best is None or found.error < self.best.error:
+            if self.best is None or found.error < (1 - TIE) * self.best.error:
                 self.best = found
             return found.error
 
@@ -295,13 +298,13 @@ def readout(design: Design, target: Array, choice: Choice) -> IncrementReadout:
     """Return the readout that a dual solution stands for, by a second pass over the iterations, rows by rows."""
     solution, n_iter = choice.solution, choice.solution.n_iter
     pull = design.root * solution.dual
-    mean, scale = (part[: n_iter + 1, :, None] for part in choice.columns)
+    mean, scale = (part[: n_iter + 1] for part in choice.columns)
     K = np.zeros((n_iter + 1, design.initial.shape[1], target.shape[1]))
     for begin in range(0, len(pull), STEP_ROWS):
         rows = slice(begin, begin + STEP_ROWS)
         found = block_increments(design.network, design.initial[rows], design.reference)
         for t, (E, _) in zip(range(n_iter + 1), found, strict=False):
-            K[t] += (E - mean[t, :, 0]).T @ pull[rows]
-    K *= scale**2 * solution.decay ** np.arange(n_iter + 1)[:, None, None]
-    constant = design.mean(target) - np.einsum("tm,tmk->k", mean[:, :, 0], K)
+            K[t] += ((E - mean[t]) * scale[t]).T @ pull[rows]
+    K *= (scale.T * solution.decay ** np.arange(n_iter + 1)).T[:, :, None]
+    constant = design.mean(target) - np.einsum("tm,tmk->k", mean, K)
     return IncrementReadout(design.reference, K, constant)

@@ -1,4 +1,4 @@
-"""Ridge readout on standardised increments: for a given penalty, and for rows that are few against the features.
+"""Ridge readout on standardised increments, for a given penalty; `dual` has it for few rows, and for many features.
 
 With Z = (Z⁰ | Z¹ | …) the increments, each column standardised and block t weighted by `decay`ᵗ, minimise
 Σ_i w_i ‖y_i − q − z_i β‖² + α ‖β‖². From the singular values S and left vectors U of Z (rows times √w) the solution
