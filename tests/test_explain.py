@@ -207,6 +207,14 @@ def test_flips_change_the_class_and_nothing_smaller_on_a_grid_does(wine):
             assert (model.predict(tried) == flip[4]).all()
 
 
+def test_flips_are_the_same_if_features_are_tried_one_after_the_other(wine, monkeypatch):
+    model, rows = LTCNClassifier().fit(*wine), wine[0][60:75]
+    at_once = model.explain(rows).flips()
+    monkeypatch.setattr("cogmap.flips.CELLS", 1)
+    pd.testing.assert_frame_equal(model.explain(rows).flips(), at_once)
+    assert len(at_once)
+
+
 def test_flips_of_a_threshold_are_at_the_threshold(rng):
     """With one feature that decides, the flip is where the decision function has its root."""
     X = np.c_[rng.random(500), rng.random(500)]

@@ -432,7 +432,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _join_networks(self) -> None:
         """Set the inner weights and bias of all blocks as one network."""
-        self.inner_weights_ = block_diag(*(model.network.weights for model in self._networks))
+        weights = [model.network.weights for model in self._networks]
+        self.inner_weights_ = weights[0] if len(weights) == 1 else block_diag(*weights)
         self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
 
     def _training_rows(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:

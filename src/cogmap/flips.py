@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .core.activation import Array
 from .core.contributions import Codes
@@ -27,6 +28,9 @@ HALVINGS = 30
 
 BATCH = 20_000
 """Most rows to score at once."""
+
+CELLS = 16_000_000
+"""Most numbers in the rows that are scored at once, unless those of one feature are more."""
 
 
 @dataclass(frozen=True)
@@ -115,20 +119,30 @@ def _smallest(estimator: NetworkClassifier, rows: Array, axes: list[Axis]) -> li
 
 def _on_grid(estimator: NetworkClassifier, rows: Array, predicted: Codes, axes: list[Axis]) -> tuple[Array, Array]:
     """Return for each row and axis the nearest candidate with another class, and its distance; infinite if none."""
-    candidates = [axis.candidates for axis in axes]
+    value, change = np.empty((len(rows), len(axes))), np.empty((len(rows), len(axes)))
+    size = max(1, CELLS // (rows.size * GRID))
+    for start in range(0, len(axes), size):
+        group = axes[start : start + size]
+        candidates = [axis.candidates for axis in group]
+        changed = _changed(estimator, rows, predicted, group, candidates)
+        for a, (axis, values, other) in enumerate(zip(group, candidates, changed, strict=True), start):
+            own = axis.height(rows[:, axis.feature])
+            distance = np.where(other, np.abs(axis.height(values) - own[:, None]), np.inf)
+            nearest = distance.argmin(axis=1)
+            value[:, a], change[:, a] = values[nearest], distance.min(axis=1)
+    return value, change
+
+
+def _changed(
+    estimator: NetworkClassifier, rows: Array, predicted: Codes, axes: list[Axis], candidates: list[Array]
+) -> list[NDArray[np.bool_]]:
+    """Say for each axis which candidates give each row another class, shape (n, candidates)."""
     ends = np.cumsum([len(values) for values in candidates])
     tried = np.repeat(rows[:, None], ends[-1], axis=1)
     for axis, values, end in zip(axes, candidates, ends, strict=True):
         tried[:, end - len(values) : end, axis.feature] = values
     other = _codes(estimator, tried.reshape(-1, rows.shape[1])).reshape(len(rows), -1) != predicted[:, None]
-    value, change = np.empty((len(rows), len(axes))), np.empty((len(rows), len(axes)))
-    for a, (axis, values, end) in enumerate(zip(axes, candidates, ends, strict=True)):
-        own = axis.height(rows[:, axis.feature])
-        away = np.abs(axis.height(values) - own[:, None])
-        distance = np.where(other[:, end - len(values) : end], away, np.inf)
-        nearest = distance.argmin(axis=1)
-        value[:, a], change[:, a] = values[nearest], distance.min(axis=1)
-    return value, change
+    return np.split(other, ends[:-1], axis=1)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ltcn.LTCN import LTCN
 
+from cogmap.core import inner
 from cogmap.core.activation import ACTIVATIONS
-from cogmap.core.inner import regression_weights, slope_weights
+from cogmap.core.inner import regression_weights, slope_weights, spectral_norm
 from tests import naive
 
 KINDS = ("independent", "duplicate", "collinear", "tiny collinear", "wide", "one feature")
@@ -24,9 +25,11 @@ def make(kind, rng):
     return X
 
 
+@pytest.mark.parametrize("width", [2, 2048])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_regressions_equal_separate_minimum_norm_solutions(kind, activation, rng):
+def test_regressions_equal_separate_minimum_norm_solutions(kind, activation, width, rng, monkeypatch):
+    monkeypatch.setattr(inner, "WEIGHT_COLUMNS", width)
     X = make(kind, rng)
     W, b = regression_weights(X, np.ones(len(X)), ACTIVATIONS[activation])
     W_naive, b_naive = naive.regression_weights(X, activation)
@@ -64,3 +67,11 @@ def test_weight_k_equals_a_row_repeated_k_times(solve, rng):
     pairs = zip(solve(X, times.astype(float)), solve(np.repeat(X, times, 0), np.ones(times.sum())), strict=True)
     for weighted, repeated in pairs:
         np.testing.assert_allclose(weighted, repeated, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("gain", [1e-8, 1.0, 1e8])
+def test_the_spectral_norm_of_large_weights_is_the_largest_singular_value(gain, rng, monkeypatch):
+    monkeypatch.setattr(inner, "WEIGHT_COLUMNS", 5)
+    W = gain * rng.normal(size=(40, 40))
+    assert spectral_norm(W) == pytest.approx(np.linalg.svd(W, compute_uv=False)[0], rel=1e-10)
+    assert spectral_norm(gain * np.eye(40)) == pytest.approx(gain, rel=1e-10)

@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 from cogmap.core import learning
 from cogmap.core.activation import ACTIVATIONS
-from cogmap.core.constants import RIDGE_DECAYS, RIDGE_PENALTIES
+from cogmap.core.constants import RIDGE_DECAYS, RIDGE_ITERATIONS, RIDGE_PENALTIES
 from cogmap.core.increments import increments
 from cogmap.core.innovations import grow
 from cogmap.core.learning import _innovations, learn
@@ -66,22 +66,26 @@ def least_squares(F, target, weight):
     return np.linalg.lstsq(F * root, target * root, rcond=None)[0]
 
 
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["none", "weighted"])
-def test_few_rows_get_the_ridge_with_the_least_error_over_explicit_refits(kind, rng):
-    p = Problem(rng, 9, 10, kind)
+def test_few_rows_get_the_ridge_with_the_least_error_over_explicit_refits(kind, seed, monkeypatch):
+    """Over decays with all iterations, fewer iterations without a decay, and penalties."""
+    monkeypatch.setattr(learning, "CONCEPTS_PER_ROW", 0)
+    p = Problem(np.random.default_rng(seed), 9, 10, kind)
     found = p.learn()
     trials = []
-    for decay in RIDGE_DECAYS:
-        Z = p.standardised(decay)
+    candidates = [(decay, 3) for decay in RIDGE_DECAYS] + [(1.0, n_iter) for n_iter in RIDGE_ITERATIONS if n_iter < 3]
+    for decay, n_iter in candidates:
+        Z = p.standardised(decay)[:, : 10 * (n_iter + 1)]
         S = np.linalg.svd(Z * np.sqrt(p.weight)[:, None], compute_uv=False)
         for alpha in RIDGE_PENALTIES * (S[:8] ** 2).mean():  # rank 8: nine rows, centred
             outside = p.ridge_outside(Z, alpha)
-            trials.append((p.error(outside), alpha, decay, outside))
-    _, alpha, decay, outside = min(trials, key=lambda trial: trial[0])
+            trials.append((p.error(outside), alpha, Z, outside, n_iter))
+    _, alpha, Z, outside, n_iter = min(trials, key=lambda trial: trial[0])
     assert found.alpha == pytest.approx(alpha, rel=1e-9)
+    assert found.readout.n_iter == n_iter
     assert found.shrinkage is None
     np.testing.assert_allclose(found.outside, outside, rtol=1e-8, atol=1e-8)
-    Z = p.standardised(decay)
     fitted = Ridge(alpha=alpha).fit(Z, p.target, p.weight).predict(Z)
     np.testing.assert_allclose(found.fitted, fitted, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(found.readout.scores(p.network, p.X), fitted, rtol=1e-7, atol=1e-7)

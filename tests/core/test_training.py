@@ -1,15 +1,20 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogmap.core import training
 from cogmap.core.training import merge_copies
 
 
+@pytest.mark.parametrize("compared", [3, 1024])
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40))
-def test_copies_are_merged_and_order_does_not_matter(seed, n):
+def test_copies_are_merged_and_order_does_not_matter(compared, seed, n):
     rng = np.random.default_rng(seed)
     X, codes, frequency = rng.integers(-1, 2, (n, 2)) * 0.5, rng.integers(0, 2, n), rng.integers(1, 4, n).astype(float)
-    merged = merge_copies(X, codes, frequency)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "COMPARED_ROWS", compared)
+        merged = merge_copies(X, codes, frequency)
     expected = {}
     for row, code, times in zip(X, codes, frequency, strict=True):
         expected[*row, code] = expected.get((*row, code), 0) + times

@@ -26,6 +26,7 @@ from .innovations import Basis
 from .readout import leave_one_out
 from .reasoning import Network
 from .shrinkage import ShrunkReadout, gate_caps
+from .valley import descend
 
 
 @dataclass(frozen=True)
@@ -199,18 +200,12 @@ def best_penalty(K: Array, target: Array, sample_weight: Array, unit: Array, sta
     known: dict[int, tuple[float, Dual]] = {}
 
     def error(index: int) -> float:
-        if index not in known:
-            dual = solve_dual(K.copy(), target, sample_weight, unit, CASE_PENALTIES[index])
-            known[index] = float(sample_weight @ ((target - dual.outside) ** 2).sum(axis=1)), dual
+        dual = solve_dual(K.copy(), target, sample_weight, unit, CASE_PENALTIES[index])
+        known[index] = float(sample_weight @ ((target - dual.outside) ** 2).sum(axis=1)), dual
         return known[index][0]
 
-    best = start
-    while True:
-        near = [i for i in (best - 1, best, best + 1) if 0 <= i < len(CASE_PENALTIES)]
-        lowest = min(near, key=error)
-        if lowest == best:
-            return error(best), best, known[best][1]
-        best = lowest
+    best = descend(error, len(CASE_PENALTIES), start)
+    return known[best][0], best, known[best][1]
 
 
 def sample_rows(codes: NDArray[np.intp], size: int) -> NDArray[np.intp]:

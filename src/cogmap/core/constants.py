@@ -56,8 +56,14 @@ RIDGE_PENALTIES = np.logspace(-4, 1, 16)
 RIDGE_DECAYS = (1.0, 0.3, 0.1, 0.03)
 """Candidates for the weight of each further iteration in the ridge."""
 
-RIDGE_ROWS = 1000
-"""Most rows for which all decays are tried; beyond, the first."""
+RIDGE_ITERATIONS = (0, 1, 2, 5, 10)
+"""Candidates for the number of iterations in the ridge, beside all up to the fixed point."""
+
+HELD_BYTES = 64_000_000
+"""Most bytes of increments that a ridge may hold; beyond, it goes through its dual (`dual`)."""
+
+RIDGE_ROWS = 4000
+"""Most rows for which all decays are tried, because each takes a Gram matrix of the rows; beyond, the first."""
 
 LEAST_SPREAD = 1e-10
 """Smallest variance within classes, as a share of the largest squared class mean: that of a perfect fit is rounding.

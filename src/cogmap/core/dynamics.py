@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .activation import Array
+from .inner import spectral_norm
 from .reasoning import Network
 
 
@@ -105,5 +106,5 @@ def contraction_bound(network: Network) -> float:
 
     For the classic rules φ is 1, and the memory rule's matrix is W + I.
     """
-    norm = min(np.linalg.norm(network.weights, order) for order in (1, 2, np.inf))
+    norm = min(spectral_norm(network.weights), *(float(np.linalg.norm(network.weights, o)) for o in (1, np.inf)))
     return float(network.phi * network.activation.lipschitz * norm)

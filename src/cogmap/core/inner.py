@@ -16,10 +16,14 @@ from typing import Self
 
 import numpy as np
 from scipy import linalg
+from scipy.sparse.linalg import svds
 
 from .activation import Activation, Array
 from .constants import INNER_NORM, INNER_RIDGE
 from .statistics import Factor
+
+WEIGHT_COLUMNS = 2048
+"""Columns of the weights that are worked on at once, so that few arrays of the size of W are held."""
 
 
 def centre(X: Array, sample_weight: Array) -> tuple[Array, Array]:
@@ -101,13 +105,16 @@ def regression(given: Regressors) -> tuple[Array, Array]:
     U, s, Vt = linalg.svd(given.X, full_matrices=False)
     kept = s > given.rounding
     U, s, V = U[:, kept], s[kept], Vt[kept].T
-    B = (V / s) @ (U.T @ given.target)
-    null = np.eye(len(V)) - V @ V.T
-    dependent = np.diag(null) > given.precision
-    direction = np.where(dependent, null, (V / s**2) @ V.T)
-    pivot = np.diag(direction)
-    pivot = np.where(pivot > 0, pivot, 1.0)
-    W = B - direction * (np.diag(B) / pivot)
+    W = (V / s) @ (U.T @ given.target)
+    for start in range(0, len(V), WEIGHT_COLUMNS):
+        part = slice(start, start + WEIGHT_COLUMNS)
+        null = np.eye(len(V), len(V[part]), -start) - V @ V[part].T
+        dependent = np.diagonal(null, -start) > given.precision
+        direction = np.where(dependent, null, (V / s**2) @ V[part].T)
+        pivot = np.diagonal(direction, -start)
+        pivot = np.where(pivot > 0, pivot, 1.0)
+        direction *= np.diagonal(W)[part] / pivot
+        W[:, part] -= direction
     np.fill_diagonal(W, 0.0)
     return W, given.t_mean - given.x_mean @ W
 
@@ -120,9 +127,18 @@ def stable_regression_weights(X: Array, sample_weight: Array, activation: Activa
 def stable_regression(given: Regressors) -> tuple[Array, Array]:
     """Return the ridge regression weights and their bias, capped."""
     W, b = ridge(given)
-    factor = min(1.0, INNER_NORM / max(float(np.linalg.norm(W, 2)), float(np.finfo(np.float64).tiny)))
+    factor = min(1.0, INNER_NORM / max(spectral_norm(W), float(np.finfo(np.float64).tiny)))
+    W *= factor
     # The target shrinks with the weights, so that the mean row still maps to a shrunk mean.
-    return factor * W, factor * b
+    return W, factor * b
+
+
+def spectral_norm(W: Array) -> float:
+    """Return the largest singular value; of a large W by Lanczos iterations, because all of them take its cube."""
+    if len(W) <= WEIGHT_COLUMNS:
+        return float(np.linalg.norm(W, 2))
+    start = np.random.default_rng(0).normal(size=len(W))
+    return float(svds(W, k=1, v0=start, return_singular_vectors=False)[0])
 
 
 def ridge_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
@@ -136,9 +152,15 @@ def ridge(given: Regressors) -> tuple[Array, Array]:
     With P = (XᵀX / n + λ I)⁻¹ and B = P Xᵀ f⁻¹(X) / n, deleting column i again gives B_·i − P_·i B_ii / P_ii.
     """
     X, total = given.X, given.total
-    P = np.linalg.inv(X.T @ X / total + INNER_RIDGE * np.eye(X.shape[1]))
-    B = P @ (X.T @ given.target) / total
-    W = B - P * (np.diag(B) / np.diag(P))
+    covariance = X.T @ X
+    covariance /= total
+    covariance[np.diag_indices(len(covariance))] += INNER_RIDGE
+    P = np.linalg.inv(covariance)
+    del covariance
+    W = P @ (X.T @ given.target)
+    W /= total
+    P *= np.diag(W) / np.diag(P)
+    W -= P
     np.fill_diagonal(W, 0.0)
     return W, given.t_mean - given.x_mean @ W
 
@@ -155,7 +177,8 @@ def correlations(centred: Array) -> tuple[Array, Array]:
     """Return the same from centred rows times √w, or a factor of them."""
     unit = centred / np.linalg.norm(centred, axis=0)
     W = unit.T @ unit
-    return W / np.linalg.norm(W), np.zeros(len(W))
+    W /= np.linalg.norm(W)
+    return W, np.zeros(len(W))
 
 
 def slope_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:
@@ -168,6 +191,7 @@ def slope_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:
 
 def slopes(centred: Array) -> tuple[Array, Array]:
     """Return the same from centred rows times √w, or a factor of them."""
-    covariance = centred.T @ centred
-    W = covariance / np.diag(covariance)[:, None]
-    return W / np.linalg.norm(W), np.zeros(len(W))
+    W = centred.T @ centred
+    W /= np.diag(W).copy()[:, None]
+    W /= np.linalg.norm(W)
+    return W, np.zeros(len(W))

@@ -13,6 +13,7 @@ from itertools import islice
 
 import numpy as np
 
+from . import dual
 from .activation import Array
 from .cases import fit_cases
 from .constants import (
@@ -21,9 +22,6 @@ from .constants import (
     FEW_ROWS,
     INNOVATIONS_PER_ROW,
     MAX_RANK,
-    RIDGE_DECAYS,
-    RIDGE_PENALTIES,
-    RIDGE_ROWS,
     SAMPLE_GAIN,
 )
 from .increments import increments
@@ -110,15 +108,20 @@ def learn(
     reference = sample_weight @ initial / sample_weight.sum()
     design = Design(network, initial, reference, sample_weight, unit, max_iter)
     if alpha != "loo":
+        if dual.needed(design):
+            return _dual(design, target, dual.fit_penalty(design, target, float(alpha), tol))
         design = replace(design, n_iter=sum(1 for _ in _useful(design, tol)) - 1)
         return _ridge(design, spectrum(design), target, float(alpha))
     if cases:
         return _with_cases(_innovations(design, keys, tol), initial, target, sample_weight, unit)
     candidates = []
-    if initial.shape[1] < CONCEPTS_PER_ROW * sample_weight.sum():
+    n_concepts, total = initial.shape[1], sample_weight.sum()
+    few = total < FEW_ROWS * n_concepts
+    # More concepts than innovations leave no room for any iteration, and a ridge reads concepts better.
+    if n_concepts < CONCEPTS_PER_ROW * total and not (few and n_concepts > MAX_RANK):
         candidates.append(_shrunken(design, target, keys, tol))
-    if sample_weight.sum() < FEW_ROWS * initial.shape[1]:
-        candidates.append(_best_ridge(design, target, tol))
+    if few:
+        candidates.append(_dual(design, target, dual.choose(design, target, tol)))
     return min(candidates, key=lambda found: found.error(target, sample_weight))
 
 
@@ -221,18 +224,16 @@ def _ridge(design: Design, found: Spectrum, target: Array, alpha: float) -> Lear
     return Learned(readout, fitted, outside, len(found.S) + 1, found.condition(alpha), dof, alpha=alpha)
 
 
-def _best_ridge(design: Design, target: Array, tol: float) -> Learned:
-    """Try decays and penalties; keep those with the least leave-one-out error."""
-    weight = design.sample_weight
-    design = replace(design, n_iter=sum(1 for _ in _useful(design, tol)) - 1)
-    best: tuple[float, Design, Spectrum, float] | None = None
-    for decay in RIDGE_DECAYS if len(target) <= RIDGE_ROWS else RIDGE_DECAYS[:1]:
-        candidate = replace(design, decay=decay)
-        found = spectrum(candidate)
-        for alpha in RIDGE_PENALTIES * (found.S**2).mean():
-            outside = smooth(candidate, found, target, float(alpha))[1]
-            error = float(weight @ ((target - outside) ** 2).sum(axis=1))
-            if best is None or error < best[0]:
-                best = error, candidate, found, float(alpha)
-    assert best is not None
-    return _ridge(*best[1:3], target, best[3])
+def _dual(design: Design, target: Array, choice: dual.Choice) -> Learned:
+    found = choice.solution
+    # With a penalty no direction is cut off: only the number of rows, or of columns that vary, bounds the rank.
+    n_columns = int(np.count_nonzero(choice.columns.scale[: found.n_iter + 1]))
+    return Learned(
+        dual.readout(design, target, choice),
+        found.fitted,
+        found.outside,
+        min(len(target), n_columns + 1),
+        found.condition,
+        found.degrees_of_freedom,
+        alpha=found.alpha,
+    )

@@ -124,7 +124,7 @@ def fit_model(rows: Rows, settings: Settings) -> tuple[Model, Learned]:
         final=settings.readout == "final",
         max_iter=settings.max_iter,
         tol=settings.tol,
-        keys=content_keys(rows.X[:, concepts.varies]),
+        keys=content_keys(rows.X if concepts.varies.all() else rows.X[:, concepts.varies]),
     )
     return Model(concepts, network, learned.readout), learned
 

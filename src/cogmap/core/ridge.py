@@ -1,4 +1,4 @@
-"""Ridge readout on standardised increments: for a given penalty, and for rows that are few against the features.
+"""Ridge readout on standardised increments, for a given penalty; `dual` has it for few rows, and for many features.
 
 With Z = (Z⁰ | Z¹ | …) the increments, each column standardised and block t weighted by `decay`ᵗ, minimise
 Σ_i w_i ‖y_i − q − z_i β‖² + α ‖β‖². From the singular values S and left vectors U of Z (rows times √w) the solution
@@ -9,7 +9,7 @@ small singular values keep their digits (a Gram matrix ZZᵀ would square the co
 follows in a second pass over the iterations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -115,16 +115,17 @@ class Spectrum(NamedTuple):
 
 
 def spectrum(design: Design) -> Spectrum:
-    """Return the singular system of Z; of a wide Z only the LQ factor is gathered."""
-    n, n_columns = design.shape
-    if n_columns <= n:
-        gathered = np.hstack([block.Z for block in design.blocks()])
-    else:
-        gathered = np.empty((n, 0))
-        for block in design.blocks():
-            gathered = np.hstack([gathered, block.Z])
-            if gathered.shape[1] > n:
-                gathered = np.asarray(np.linalg.qr(gathered.T, mode="r")).T
+    """Return the singular system of Z."""
+    return spectrum_of((block.Z for block in design.blocks()), *design.shape)
+
+
+def spectrum_of(blocks: Iterable[Array], n: int, n_columns: int) -> Spectrum:
+    """Return the singular system of blocks of columns side by side; of a wide matrix only the LQ factor is gathered."""
+    gathered = np.empty((n, 0))
+    for block in blocks:
+        gathered = np.hstack([gathered, block])
+        if gathered.shape[1] > n:
+            gathered = np.asarray(np.linalg.qr(gathered.T, mode="r")).T
     U, S, _ = linalg.svd(gathered, full_matrices=False, check_finite=False)
     kept = max(n, n_columns) * np.finfo(np.float64).eps * S.max(initial=0.0) < S
     return Spectrum(U[:, kept], S[kept])
@@ -139,10 +140,15 @@ def smooth(design: Design, found: Spectrum, target: Array, alpha: float) -> tupl
     return fitted, leave_one_out(target, fitted, leverage, design.unit)
 
 
+def dual_of(design: Design, found: Spectrum, target: Array, alpha: float) -> Array:
+    """Return (ZZᵀ + αI)⁻¹ ỹ, shape (n, N): what a row pulls its class scores by."""
+    pull: Array = (found.U / (found.S**2 + alpha)) @ (found.U.T @ (design.root * (target - design.mean(target))))
+    return pull
+
+
 def solve(design: Design, found: Spectrum, target: Array, alpha: float) -> IncrementReadout:
     """Return the readout for one penalty."""
-    constant = design.mean(target)
-    dual = (found.U / (found.S**2 + alpha)) @ (found.U.T @ (design.root * (target - constant)))
+    constant, dual = design.mean(target), dual_of(design, found, target, alpha)
     K = []
     for block in design.blocks():
         K.append(block.scale[:, None] * (block.Z.T @ dual))

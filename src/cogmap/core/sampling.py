@@ -26,10 +26,9 @@ def content_keys(rows: Array) -> Keys:
 
     Each value is mixed in by the finaliser of SplitMix64.
     """
-    bits = np.ascontiguousarray(rows + 0.0).view(np.uint64)
     found = np.full(len(rows), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for column in bits.T:
-        found ^= column
+    for column in rows.T:
+        found ^= (column + 0.0).view(np.uint64)
         found += np.uint64(0x9E3779B97F4A7C15)
         found ^= found >> np.uint64(30)
         found *= np.uint64(0xBF58476D1CE4E5B9)

@@ -11,6 +11,10 @@ MOST_ROWS = 30_000
 """Most rows that are fitted at once, in an order of their own; more are fitted block by block in the order given."""
 
 
+COMPARED_ROWS = 1024
+"""Rows that are compared with their neighbours at once."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """Training rows of positive weight, their class codes, weights, and the weight of one copy of each."""
@@ -49,7 +53,16 @@ def merge_copies(X: Array, codes: NDArray[np.intp], frequency: Array) -> tuple[A
     A row of weight 2 and a repeated row are then the same to the last bit, and so are all orders of the rows.
     """
     # Adding 0 turns −0 into 0, which compare equal but differ in their bytes.
-    table = np.ascontiguousarray(np.column_stack([codes, X]) + 0.0)
+    table = np.ascontiguousarray(np.column_stack([codes, X]))
+    table += 0.0
     packed = table.view(np.dtype((np.void, table.shape[1] * table.itemsize))).ravel()
-    _, first, copy_of = np.unique(packed, return_index=True, return_inverse=True)
-    return X[first], codes[first], np.bincount(copy_of.ravel(), frequency, len(first)).astype(np.float64)
+    order = packed.argsort(kind="stable")
+    new = np.ones(len(order), dtype=bool)
+    for start in range(1, len(order), COMPARED_ROWS):
+        part = slice(start, start + COMPARED_ROWS)
+        before = order[start - 1 : start - 1 + len(order[part])]
+        new[part] = (table[order[part]] != table[before]).any(axis=1)
+    del table, packed
+    first, copy_of = order[new], np.empty(len(order), dtype=np.intp)
+    copy_of[order] = np.cumsum(new) - 1
+    return X[first], codes[first], np.bincount(copy_of, frequency, len(first)).astype(np.float64)
