@@ -341,8 +341,13 @@ def test_bad_input_gets_one_sentence(library, rows):
         fit(put(X[:, 0]), put(y))
     with pytest.raises(ValueError, match="give real numbers"):
         fit(put(X.astype(complex)), put(y))
-    with pytest.raises(ValueError, match="target y is None"):
-        fit(put(X), None)
+    for model in (LTCNClassifier(), LTCNClassifierCV()):
+        with pytest.raises(ValueError, match=f"{type(model).__name__} requires y"):
+            model.fit(put(X), None)
+    words = np.array(["low", "high"], dtype=object)[y % 2]
+    words[3] = np.nan
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        fit(put(X), words)
     with pytest.raises(ValueError, match=r"y has shape \(7,\)"):
         fit(put(X), put(y[:7]))
     with pytest.raises(ValueError, match="one class"):

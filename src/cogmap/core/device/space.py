@@ -19,7 +19,7 @@ DeviceArray = Any
 """An array of any library that follows the array API standard."""
 
 UNKNOWN_MEMORY = 2**30
-"""Bytes that blocks may take where nobody says how much is free, as on a CPU."""
+"""Bytes that count as free where the library does not say, as on a CPU."""
 
 BLOCK_SHARE, KEPT_SHARE = 0.1, 0.25
 """Share of the free memory that the work on one block may take, and that one pass may keep for later ones."""
@@ -63,10 +63,6 @@ class Space:
         if self.library == "array_api_strict":
             return np.asarray(self.xp.asarray(array, device=self.xp.Device("CPU_DEVICE")))
         return np.asarray(np.from_dlpack(array) if hasattr(array, "__dlpack__") else array)
-
-    def number(self, array: DeviceArray) -> float:
-        """Return the number that an array without axes holds."""
-        return float(array)
 
     def empty(self, *shape: int) -> DeviceArray:
         """Return memory for float64 numbers."""
