@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.utils import assert_all_finite
 
 from .arrays import check_same_space, on_host, space_of
 from .classifier import MOST_ROWS, LTCNClassifier
@@ -113,8 +111,9 @@ def _codes(space: Space, y: Any) -> tuple[DeviceArray, NDArray[Any]]:
         classes, codes = space.xp.unique_inverse(y)
         return codes, space.host(classes)
     labels = np.asarray(y)
-    with config_context(array_api_dispatch=False):  # under it, what is missing among text is not looked for
-        assert_all_finite(labels, input_name="y")
+    missing = sum(value is None or value != value for value in labels.tolist()) if labels.dtype.kind in "fOT" else 0
+    if missing:
+        raise ValueError(f"y misses a class in {missing} rows: drop the rows without a class.")
     classes, codes = np.unique(labels, return_inverse=True)
     return space.put(codes.astype(np.int64)), classes
 
