@@ -160,6 +160,15 @@ def test_a_class_of_one_row_and_one_of_weight_0(alpha, library, rows):
 
 
 @pytest.mark.usefixtures("many")
+def test_many_classes_are_no_regression(library, rows):
+    """scikit-learn warns where most labels differ, and must not be shown the classes alone."""
+    X, _ = rows
+    y = np.argsort(np.argsort(X[:, 0])) // 40
+    expected = LTCNClassifier(max_iter=3).fit(X, y)
+    agree(LTCNClassifier(max_iter=3).fit(library.put(X), library.put(y)), expected, X, library)
+
+
+@pytest.mark.usefixtures("many")
 def test_float32_and_whole_numbers_are_computed_in_float64(library, rows):
     X, y = rows
     for dtype in (np.float32, np.int32, bool):
