@@ -160,6 +160,15 @@ def test_a_class_of_one_row_and_one_of_weight_0(alpha, library, rows):
 
 
 @pytest.mark.usefixtures("many")
+def test_many_classes_are_no_regression(library, rows):
+    """scikit-learn warns where most labels differ, and must not be shown the classes alone."""
+    X, _ = rows
+    y = np.argsort(np.argsort(X[:, 0])) // 40
+    expected = LTCNClassifier(max_iter=3).fit(X, y)
+    agree(LTCNClassifier(max_iter=3).fit(library.put(X), library.put(y)), expected, X, library)
+
+
+@pytest.mark.usefixtures("many")
 def test_float32_and_whole_numbers_are_computed_in_float64(library, rows):
     X, y = rows
     for dtype in (np.float32, np.int32, bool):
@@ -341,8 +350,13 @@ def test_bad_input_gets_one_sentence(library, rows):
         fit(put(X[:, 0]), put(y))
     with pytest.raises(ValueError, match="give real numbers"):
         fit(put(X.astype(complex)), put(y))
-    with pytest.raises(ValueError, match="target y is None"):
-        fit(put(X), None)
+    for model in (LTCNClassifier(), LTCNClassifierCV()):
+        with pytest.raises(ValueError, match=f"{type(model).__name__} requires y"):
+            model.fit(put(X), None)
+    words = np.array(["low", "high"], dtype=object)[y % 2]
+    words[3] = np.nan
+    with pytest.raises(ValueError, match="y misses a class in 1 rows"):
+        fit(put(X), words)
     with pytest.raises(ValueError, match=r"y has shape \(7,\)"):
         fit(put(X), put(y[:7]))
     with pytest.raises(ValueError, match="one class"):

@@ -62,6 +62,13 @@ def test_a_streamed_fit_is_the_fit_in_memory_bit_for_bit(parameters, n, rows):
     same(stream.fit(blocks_of(n, X, y), model), model.fit(X, y), X)
 
 
+def test_many_classes_are_no_regression(rng):
+    """scikit-learn warns where most labels differ, and must not be shown the classes alone."""
+    X = rng.normal(size=(240, 3))
+    y = np.argsort(np.argsort(X[:, 0])) // 8
+    same(stream.fit(blocks_of(50, X, y)), LTCNClassifier().fit(X, y), X)
+
+
 @pytest.mark.parametrize("n", [7, 400])
 def test_few_rows_are_fitted_as_in_memory_in_any_order(n, rows, rng):
     X, y = rows

@@ -63,6 +63,8 @@ def taken_in(estimator: NetworkClassifier, space: Space, X: DeviceArray, y: Any,
     """Check and encode rows, and set what the estimator knows of its input and classes; None where rows are few."""
     check_same_space(X, y=y, sample_weight=sample_weight)
     X = checked_array(estimator, space, X, reset=True)
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     if X.shape[0] <= MOST_ROWS:
         return None
     given = _given(space, X, y, sample_weight)
@@ -85,8 +87,6 @@ def source_of(space: Space, taken: Taken, every: Sequence[Settings]) -> DeviceSo
 def _given(space: Space, X: DeviceArray, y: Any, sample_weight: Any) -> Given:
     """Check classes and weights, and leave out rows of weight 0."""
     xp, n = space.xp, X.shape[0]
-    if y is None:
-        raise ValueError("LTCNClassifier requires y to be passed, but the target y is None.")
     y = y if hasattr(y, "shape") else np.asarray(y)
     if tuple(y.shape) != (n,):
         raise ValueError(f"X has {n} rows, and y has shape {tuple(y.shape)}: give one class for each row.")
@@ -110,7 +110,11 @@ def _codes(space: Space, y: Any) -> tuple[DeviceArray, NDArray[Any]]:
             raise ValueError("y contains NaN or infinity: drop the rows without a class.")
         classes, codes = space.xp.unique_inverse(y)
         return codes, space.host(classes)
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    labels = np.asarray(y)
+    missing = sum(value is None or value != value for value in labels.tolist()) if labels.dtype.kind in "fOT" else 0
+    if missing:
+        raise ValueError(f"y misses a class in {missing} rows: drop the rows without a class.")
+    classes, codes = np.unique(labels, return_inverse=True)
     return space.put(codes.astype(np.int64)), classes
 
 

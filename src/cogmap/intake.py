@@ -151,7 +151,8 @@ def begin(classifier: NetworkClassifier, columns: Columns, counted: Census) -> t
     if columns.array is not None:
         classifier.feature_names_in_ = columns.array
     check_span(np.vstack([counted.low, counted.high]), columns.array)
-    check_classification_targets(counted.labels)
+    # Each class three times: scikit-learn warns where more than half of the labels are different.
+    check_classification_targets(np.repeat(counted.labels, 3))
     classifier._without_irrelevant(np.vstack([counted.low, counted.high]))
     share = classifier._class_shares(counted.labels, counted.mass)
     silent = irrelevant_features(classifier.knowledge_, classifier._feature_names())

@@ -85,7 +85,7 @@ class Features:
     def __call__(self, initial: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         """Return F · map, (n, p + 1), and the largest change of any activation by iteration."""
         space, xp = self.space, self.space.xp
-        F, changes = space.empty(initial.shape[0], self.ends[-1]), []
+        F, changes = space.matrix(initial.shape[0], self.ends[-1]), []
         F[:, 0] = 1.0
         for t, ((E, moved), a, b) in enumerate(
             zip(self.reasoner(initial), [1, *self.ends[:-1]], self.ends, strict=True)

@@ -49,7 +49,7 @@ class Standardised:
     def __call__(self, initial: DeviceArray, room: int = 0) -> tuple[DeviceArray, DeviceArray]:
         """Return Z, (n, M (T + 1) + room), its last columns not set, and the largest change of any activation by t."""
         space, M, changes = self.space, initial.shape[1], []
-        Z = space.empty(initial.shape[0], self.n_columns + room)
+        Z = space.matrix(initial.shape[0], self.n_columns + room)
         for t, (E, moved) in enumerate(self.reasoner(initial)):
             part = slice(t * M, (t + 1) * M)
             space.affine_into(Z[:, part], E, self.factor[part], self.shift[part])

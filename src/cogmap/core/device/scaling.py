@@ -50,7 +50,7 @@ def _kept(space: Space, until: DeviceArray) -> np.ndarray[tuple[int], np.dtype[n
     n = until.shape[0]
     if n <= KNOTS:
         return np.arange(n)
-    levels = (np.arange(KNOTS) + 0.5) / KNOTS * space.number(until[n - 1])
+    levels = (np.arange(KNOTS) + 0.5) / KNOTS * float(until[n - 1])
     return np.unique(np.r_[0, space.host(space.xp.searchsorted(until, space.put(levels))), n - 1])
 
 

@@ -19,13 +19,19 @@ DeviceArray = Any
 """An array of any library that follows the array API standard."""
 
 UNKNOWN_MEMORY = 2**30
-"""Bytes that blocks may take where nobody says how much is free, as on a CPU."""
+"""Bytes that count as free where the library does not say, as on a CPU."""
 
 BLOCK_SHARE, KEPT_SHARE = 0.1, 0.25
 """Share of the free memory that the work on one block may take, and that one pass may keep for later ones."""
 
 FEWEST_ROWS = 1024
 """Rows of a block at least."""
+
+ALIGNED, PIECE = 16, 256
+"""Numbers to which rows of large matrices are aligned, and columns of the pieces of symmetric and triangular products.
+
+Multiples of what the kernels of GPU libraries take at a time.
+"""
 
 
 @dataclass(frozen=True)
@@ -64,13 +70,13 @@ class Space:
             return np.asarray(self.xp.asarray(array, device=self.xp.Device("CPU_DEVICE")))
         return np.asarray(np.from_dlpack(array) if hasattr(array, "__dlpack__") else array)
 
-    def number(self, array: DeviceArray) -> float:
-        """Return the number that an array without axes holds."""
-        return float(array)
-
     def empty(self, *shape: int) -> DeviceArray:
         """Return memory for float64 numbers."""
         return self.xp.empty(shape, dtype=self.xp.float64, device=self.device)
+
+    def matrix(self, n: int, p: int) -> DeviceArray:
+        """Return memory for a matrix whose rows begin at multiples of `ALIGNED` numbers, where devices read faster."""
+        return self.empty(n, -(-p // ALIGNED) * ALIGNED)[:, :p]
 
     def zeros(self, *shape: int) -> DeviceArray:
         """Return zeros."""
@@ -163,11 +169,9 @@ def slices(n_rows: int, block_rows: int) -> Iterator[slice]:
         yield slice(begin, min(begin + block_rows, n_rows))
 
 
-def pieces(p: int, most: int = 256) -> Iterator[tuple[int, int]]:
-    """Yield bounds of consecutive columns, `most` of them or fewer."""
-    n = max(1, -(-p // most))
-    ends = [p * i // n for i in range(n + 1)]
-    yield from pairwise(ends)
+def pieces(p: int) -> Iterator[tuple[int, int]]:
+    """Yield bounds of consecutive columns, `PIECE` of them but for the last."""
+    yield from pairwise([*range(0, p, PIECE), p])
 
 
 def gram(space: Space, F: DeviceArray) -> DeviceArray:
@@ -184,7 +188,7 @@ def gram(space: Space, F: DeviceArray) -> DeviceArray:
 
 def times_triangle(space: Space, F: DeviceArray, T: DeviceArray) -> DeviceArray:
     """Return F T for an upper triangular T, without the pieces that are 0."""
-    found = space.empty(F.shape[0], T.shape[1])
+    found = space.matrix(F.shape[0], T.shape[1])
     for a, b in pieces(T.shape[1]):
         space.product_into(found[:, a:b], F[:, :b], T[:b, a:b])
     return found
