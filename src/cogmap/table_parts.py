@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import DataFileError
 from .progress import Meter
-from .tables import CONTROL, MIXED, check_delimiter, check_names, is_arrow, layout, parsed, row_ends
+from .tables import BLANK, CONTROL, MIXED, check_delimiter, check_names, is_arrow, layout, parsed, row_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,7 +216,7 @@ class CsvParts:
             text = codecs.getincrementaldecoder(self.encoding)().decode(head)
         except UnicodeDecodeError:
             text = head.decode("latin-1")
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = BLANK.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
         self.layout = layout(self.path, text, *self.given)
         check_names(self.path, self.layout.names)
 
