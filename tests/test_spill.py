@@ -78,6 +78,21 @@ def test_small_blocks_stay_in_memory(tmp_path, monkeypatch):
     assert log == ["pass"]
 
 
+@pytest.mark.usefixtures("on_disk")
+def test_where_nothing_can_be_written_nothing_is(monkeypatch):
+    def nowhere():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setenv("TMPDIR", "/nowhere")
+    monkeypatch.setattr(spill.tempfile, "gettempdir", nowhere)
+    monkeypatch.setattr(sources, "KEPT_BYTES", 0)
+    log = []
+    with Spill() as keep:
+        kept = keep(lambda: blocks(log), 100)
+        assert read(kept()) == read(kept())
+    assert log == ["pass", "pass"]
+
+
 def test_the_folder_is_named_where_it_is_none(tmp_path):
     with pytest.raises(ValueError, match=r"scratch='.*absent' is not a folder"):
         Spill(tmp_path / "absent")
