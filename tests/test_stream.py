@@ -210,3 +210,24 @@ def test_rows_that_change_between_passes_and_readouts_that_need_all_rows_are_ref
         stream.fit(changing)
     with pytest.raises(ValueError, match="cases=False"):
         stream.fit(blocks_of(300, X, y), LTCNClassifier(cases=True))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_the_source_is_read_twice(rows):
+    X, y = rows
+    reads = []
+
+    def start():
+        reads.append("read")
+        return iter(blocks_of(300, X, y))
+
+    stream.fit(start, LTCNClassifier(max_iter=3))
+    assert reads == ["read", "read"]
+
+
+def test_a_bad_value_is_named_by_its_row_in_the_whole_source(rows):
+    X, y = rows
+    X = X.copy()
+    X[1207, 2] = np.inf
+    with pytest.raises(ValueError, match=r"infinity \(inf\) in column 2, row 1207"):
+        stream.fit(blocks_of(250, X, y))

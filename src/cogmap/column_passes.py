@@ -10,7 +10,7 @@ of them; whether whole numbers are all different takes one byte for each possibl
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .columns import (
     FREQUENT,
     Column,
+    Declared,
     as_numbers,
     as_text,
     category_column,
@@ -33,8 +34,6 @@ from .validation import not_finite_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Declared = Literal["number", "category", "dropped"] | None
 
 MOST_TEXT = 100_000
 """Most different values of a category."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["number", "boolean", "category", "constant", "dropped"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+Declared = Literal["number", "category", "dropped"] | None
 
 FREQUENT = 0.01
 """Share of the rows from which on missing values have a concept of their own: a rarer one has next to no influence."""
@@ -124,7 +125,7 @@ def describe(
     name: str,
     weight: Array,
     *,
-    declared: Literal["number", "category"] | None,
+    declared: Declared,
     max_categories: int,
 ) -> Column:
     """Learn what a column means from its values, each counted `weight` times.
@@ -137,11 +138,13 @@ def describe(
         Its name.
     weight : array of shape (n,)
         How often each value counts; positive.
-    declared : {"number", "category"} or None
+    declared : {"number", "category", "dropped"} or None
         What the user says of it; then nothing about it is suspicious.
     max_categories : int
         Most concepts that a category may have, those of missing values aside; rarer values share "… = other".
     """
+    if declared == "dropped":
+        return Column(name, "dropped")
     absent = values.isna().to_numpy(dtype=bool)
     missing = bool(absent.any() and weight[absent].sum() >= FREQUENT * weight.sum())
     present, weight = values[~absent], weight[~absent]

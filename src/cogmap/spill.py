@@ -37,7 +37,7 @@ class Spill:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.folder = Path(folder) if folder is not None else _default_folder()
-        if not self.folder.is_dir():
+        if self.folder is not None and not self.folder.is_dir():
             raise ValueError(f"scratch={str(folder)!r} is not a folder: create it first.")
         self._files = ExitStack()
 
@@ -45,7 +45,7 @@ class Spill:
         """Return a function that yields the same blocks; those of the first pass are kept."""
         if n_bytes <= IN_MEMORY:
             return Kept(start)
-        if shutil.disk_usage(self.folder).free < SPARE * n_bytes:
+        if self.folder is None or shutil.disk_usage(self.folder).free < SPARE * n_bytes:
             return keep_small(start, n_bytes)
         return Spilled(start, self._open)
 
@@ -104,9 +104,12 @@ def _read(file: IO[bytes]) -> Iterator[Any]:
         yield block
 
 
-def _default_folder() -> Path:
-    """Return a folder on a disk: the usual one for temporary files is part of the memory on some systems."""
+def _default_folder() -> Path | None:
+    """Return a folder on a disk, if there is one: the usual one for temporary files is memory on some systems."""
     large = Path("/var/tmp")
     if "TMPDIR" not in os.environ and os.access(large, os.W_OK):
         return large
-    return Path(tempfile.gettempdir())
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:
+        return None

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import DataFileError
 from .progress import Meter
-from .tables import CONTROL, MIXED, check_delimiter, check_names, is_arrow, layout, parsed, row_ends
+from .tables import BLANK, MIXED, check_delimiter, check_names, check_text, is_arrow, layout, parsed, row_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,15 +148,19 @@ def _parquet(path: Path) -> Iterator[Any]:
 
 def _arrow(path: Path) -> Iterator[Any]:
     import pyarrow as pa
+    from pyarrow import feather
 
     with pa.OSFile(str(path)) as file:
-        if file.read(4) == b"\xff\xff\xff\xff":
-            file.seek(0)
+        start = file.read(4)
+        file.seek(0)
+        if start == b"FEA1":  # the first version of Feather has no parts
+            yield from feather.read_table(file).to_batches()
+        elif start == b"\xff\xff\xff\xff":
             yield from pa.ipc.open_stream(file)
-            return
-        reader = pa.ipc.open_file(file)
-        for i in range(reader.num_record_batches):
-            yield reader.get_batch(i)
+        else:
+            reader = pa.ipc.open_file(file)
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i)
 
 
 @contextmanager
@@ -216,7 +220,8 @@ class CsvParts:
             text = codecs.getincrementaldecoder(self.encoding)().decode(head)
         except UnicodeDecodeError:
             text = head.decode("latin-1")
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        check_text(self.path, text)
+        text = BLANK.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
         self.layout = layout(self.path, text, *self.given)
         check_names(self.path, self.layout.names)
 
@@ -320,9 +325,8 @@ def _blanked(lines: Iterable[str]) -> Iterator[str]:
 
 def _recorded(lines: Iterable[str], taken: list[str], path: Path) -> Iterator[str]:
     """Yield lines, and note each in `taken`; refuse what is no text."""
-    for number, line in enumerate(lines, 1):
-        if (found := CONTROL.search(line)) is not None:
-            raise DataFileError(f"{path} is not a text file: line {number} holds the character {found[0]!r}.")
+    for number, line in enumerate(lines):
+        check_text(path, line, number)
         taken.append(line)
         yield line
 

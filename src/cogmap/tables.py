@@ -199,12 +199,16 @@ def _decoded(path: Path, content: bytes) -> tuple[str, list[str]]:
             raise DataFileError(f"{path} is a damaged UTF-16 file: {error.reason}.") from error
         line = content.count(b"\n", 0, error.start) + 1
         notes.append(f"{path} is not UTF-8 (line {line}): it was read as Latin-1.")
-    found = CONTROL.search(text)
-    if found:
-        line = text.count("\n", 0, found.start()) + 1
-        raise DataFileError(f"{path} is not a text file: line {line} holds the character {found[0]!r}.")
+    check_text(path, text)
     # One kind of line end and of blank line, so that both parsers and the line numbers agree.
     return BLANK.sub("", text.replace("\r\n", "\n").replace("\r", "\n")), notes
+
+
+def check_text(path: Path, text: str, before: int = 0) -> None:
+    """Refuse characters that no text has; so many lines came `before` this text."""
+    if (found := CONTROL.search(text)) is not None:
+        line = before + text.count("\n", 0, found.start()) + 1
+        raise DataFileError(f"{path} is not a text file: line {line} holds the character {found[0]!r}.")
 
 
 def _rows(lines: Iterable[str], delimiter: str, *, strict: bool) -> Any:

@@ -16,7 +16,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .column_knowledge import by_concept
-from .columns import Column, column_sums, describe, unique_concepts
+from .columns import Column, Declared, column_sums, describe, unique_concepts
 from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.dynamics import Dynamics
@@ -151,13 +151,10 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
             raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
 
-    def _declared(self, name: str) -> Literal["number", "category", "dropped"] | None:
+    def _declared(self, name: str) -> Declared:
         """Return what the user says that a column is."""
-        if name in set(map(str, self.drop)):
-            return "dropped"
-        if name in set(map(str, self.categorical)):
-            return "category"
-        return "number" if name in set(map(str, self.numeric)) else None
+        said: dict[Declared, Sequence[str]] = {"category": self.categorical, "number": self.numeric}
+        return "dropped" if name in map(str, self.drop) else next((k for k in said if name in map(str, said[k])), None)
 
     def _network(self, n_rows: int) -> NetworkClassifier:
         """Return the unfitted network, with statements about columns as those about their concepts."""
@@ -350,11 +347,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
 
     def _describe(self, frame: "pd.DataFrame", weight: Array) -> Iterator[Column]:
         for name, values in frame.items():
-            declared = self._declared(name)
-            if declared == "dropped":
-                yield Column(name, "dropped")
-            else:
-                yield describe(values, name, weight, declared=declared, max_categories=self.max_categories)
+            yield describe(values, name, weight, declared=self._declared(name), max_categories=self.max_categories)
 
     def _feature_names(self) -> list[str]:
         return [column.name for column in self.columns_]

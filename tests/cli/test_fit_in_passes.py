@@ -1,0 +1,86 @@
+"""`cogmap fit` on files that take more memory than it may have."""
+
+import json
+
+import pytest
+
+pytest.importorskip("click")
+import click
+from click.testing import CliRunner
+
+from cogmap import LTCNClassifier, load
+from cogmap.cli import main
+from cogmap.cli.memory import MEMORY, in_words
+from tests.people import people
+
+PLAIN = ("--target", "survived", "--drop", "id")
+
+
+@pytest.fixture(scope="module", params=["csv", "parquet"])
+def data(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / f"people.{request.param}"
+    people().to_csv(path, index=False) if request.param == "csv" else people().to_parquet(path)
+    return path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_a_small_budget_gives_the_model_of_one_network(data, tmp_path):
+    few, much = tmp_path / "few.cogmap", tmp_path / "much.cogmap"
+    streamed = run("fit", data, *PLAIN, "--memory", "10kB", "--model", few, "--phi", "0.5")
+    at_once = run("fit", data, *PLAIN, "--no-tune", "--model", much, "--phi", "0.5")
+    assert few.read_bytes() == much.read_bytes()
+    assert streamed.stdout == at_once.stdout
+    assert "more than --memory 10 KB: one LTCNClassifier is fitted in passes over the file" in streamed.stderr
+    assert "pass 1: 300 rows in" in streamed.stderr
+    assert "passes" not in at_once.stderr
+    assert isinstance(load(few).classifier_, LTCNClassifier)
+    assert run("predict", few, data).stdout == run("predict", much, data).stdout
+
+
+def test_comparing_networks_takes_memory_too(data):
+    """So that a table that fits may be too large to compare networks on it."""
+    summary = json.loads(run("fit", data, *PLAIN, "--memory", "1MB", "--json").stdout)
+    assert summary["rows"] == 300
+    assert "in passes" in run("fit", data, *PLAIN, "--memory", "1MB").stderr
+    assert "in passes" not in run("fit", data, *PLAIN, "--memory", "1MB", "--no-tune").stderr
+
+
+@pytest.mark.parametrize("option", ["--tune", "--cases"])
+def test_what_needs_all_rows_is_refused(data, option):
+    plain = PLAIN if option == "--tune" else (*PLAIN, "--no-tune")
+    message = run("fit", data, *plain, option, "--memory", "10kB", code=2).stderr
+    assert f"{option} needs all rows at once, which takes about" in message
+    assert "leave it out, or allow more" in message
+
+
+def test_bad_rows_are_named_by_file_and_line(tmp_path):
+    path = tmp_path / "people.csv"
+    lines = people().to_csv(index=False).splitlines()
+    path.write_text("\n".join([*lines[:200], lines[200] + ",8", *lines[201:]]))
+    at_once, streamed = (run("fit", path, *PLAIN, "--memory", memory, code=2).stderr for memory in ("1GB", "10kB"))
+    assert f"{path}, line 201: 9 values where the first row has 8" in at_once
+    assert at_once.splitlines()[-1] == streamed.splitlines()[-1]
+
+
+def test_one_concept_is_one(tmp_path):
+    people().assign(survived=people()["age"].gt(30)).to_csv(tmp_path / "people.csv", index=False)
+    shown = run("fit", tmp_path / "people.csv", "--target", "survived", "--only", "fare", "--no-tune").stdout
+    assert "network: 1 concept, " in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "n_bytes"), [("2GB", 2 * 10**9), ("1.5 mb", 1_500_000), ("500K", 500_000), ("7", 7), ("1GiB", 10**9)]
+)
+def test_amounts_of_memory(text, n_bytes):
+    assert MEMORY.convert(text, None, None) == n_bytes
+
+
+def test_amounts_of_memory_in_words_and_what_is_none():
+    assert [in_words(n) for n in (2 * 10**9, 1_500_000, 12)] == ["2 GB", "1.5 MB", "12 bytes"]
+    with pytest.raises(click.BadParameter, match="'plenty' is not an amount of memory: give it as 500MB or 2GB"):
+        MEMORY.convert("plenty", None, None)
