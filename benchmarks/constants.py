@@ -41,7 +41,11 @@ NETWORK = {
     "GATE_MULTIPLE": (3.0, 10.0, 30.0, 1e9),
     "PRIOR_EXPONENTS": ([1.0], [0.5], constants.PRIOR_EXPONENTS),
 }
-FEW = {"FEW_ROWS": (0, 6, 20)}
+FEW = {
+    "FEW_ROWS": (0, 6, 20),
+    "RIDGE_ITERATIONS": ((), (0, 1, 2, 5, 10), tuple(range(20))),
+    "RIDGE_DECAYS": ((1.0,), (1.0, 0.3, 0.1, 0.03)),
+}
 CASES = {
     "TRAJECTORY_SHARE": (0.3, 3.0, 30.0),
     "CASE_DECAY": (0.15, 0.3, 0.5),

@@ -70,7 +70,7 @@ class Gram:
         """Return P · target and the diagonal of P = (G + αI)⁻¹; G stays as it is."""
         G, n = self.matrix, len(self.matrix)
         for part in _parts(n):
-            # Element by element above the diagonal; within a diagonal block both triangles are needed at once.
+            # What the last penalty left above the diagonal makes way for a copy of what is below it.
             G[part, part.stop :] = G[part.stop :, part].T
             block = np.tril(G[part, part], -1)
             G[part, part] = block + block.T
