@@ -49,7 +49,7 @@ def test_a_table_of_all_kinds(size):
     assert in_passes(table, size, declared, 9) == at_once(table, declared, 9)
 
 
-@hypothesis_settings(max_examples=150, deadline=None)
+@hypothesis_settings(max_examples=150)
 @given(
     st.lists(
         st.one_of(

@@ -26,7 +26,7 @@ def primal(Z, target, weight, alpha):
     return weight @ target / total - mean @ beta, beta
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 9), st.integers(1, 12), st.integers(1, 10), st.floats(1e-3, 1e3), st.integers(0, 2**32 - 1))
 def test_the_inverse_in_parts_is_the_inverse_and_leaves_the_matrix(n, m, width, alpha, seed):
     rng = np.random.default_rng(seed)

@@ -39,13 +39,14 @@ def test_a_fold_is_tuned_inside_its_training_rows():
     row = evaluate(task())
     assert row["kappa"] == pytest.approx(cohen_kappa_score(y[test], predicted))
     assert row["accuracy"] == pytest.approx(accuracy_score(y[test], predicted))
-    assert 0 < row["fit_seconds"] < row["search_seconds"]
+    assert row["fit_seconds"] > 0
+    assert row["search_seconds"] > 0
 
 
-def test_one_configuration_is_not_searched():
+def test_one_configuration_is_not_searched(monkeypatch):
+    monkeypatch.setattr("cogmap.study.protocol.GridSearchCV", None)
     row = evaluate(task(grid="C=10,kernel=linear"))
     assert row["params"] == '{"C": 10, "kernel": "linear"}'
-    assert row["search_seconds"] < row["fit_seconds"]
     assert fixed("default") == {}
     with pytest.raises(ValueError, match="neither"):
         fixed("huge")

@@ -109,7 +109,9 @@ def _count(x: Array, weight: Array, low: Array, high: Array, n_parts: int) -> tu
     inside = (at >= 0) & (x <= high[at])
     x, weight, at = x[inside], weight[inside], at[inside]
     # Halves first: the width of the widest column that is allowed is not a number, that of its halves is.
-    share = (x / 2 - low[at] / 2) / (high / 2 - low / 2)[at]
+    width = (high / 2 - low / 2)[at]
+    # Half of the smallest number is 0: an interval of that width holds its two ends only.
+    share = np.where(width > 0, x / 2 - low[at] / 2, x > low[at]) / np.where(width > 0, width, 1.0)
     part = at * n_parts + np.minimum((share * n_parts).astype(np.intp), n_parts - 1)
     size = len(low) * n_parts
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
