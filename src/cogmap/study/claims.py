@@ -113,12 +113,16 @@ def five_iterations(results: pd.DataFrame, data_dir: str | None = None) -> Verdi
 
 
 def black_boxes(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
-    """Test that LTCN is comparable to the black boxes: none is better by Wilcoxon's test after Holm at `LEVEL`."""
+    """Test that LTCN is comparable to the black boxes: none is better by Wilcoxon's test after Holm at `LEVEL`.
+
+    Those take part that are finished wherever LTCN is.
+    """
     kappa = _kappas(results)
-    rivals = [name for name in BLACK_BOXES if name in kappa]
-    if "LTCN" not in kappa or not rivals:
+    kappa = kappa[kappa["LTCN"].notna()] if "LTCN" in kappa else kappa[:0]
+    rivals = [name for name in BLACK_BOXES if name in kappa and kappa[name].notna().all()]
+    if kappa.empty or not rivals:
         raise MissingResultsError("LTCN and a black box must be finished: run `cogmap study run` first.")
-    kappa = _enough(kappa[["LTCN", *rivals]].dropna())
+    kappa = _enough(kappa[["LTCN", *rivals]])
     table = against(kappa, "LTCN")
     better = table[(table["difference"] > 0) & (table["holm"] < LEVEL)]["classifier"].tolist()
     shown = ", ".join(f"{r.classifier} {r.difference:+.3f} (p = {r.holm:.2g})" for r in table.itertuples())
