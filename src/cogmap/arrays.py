@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.utils._array_api import get_namespace
 
 from .core.device.space import DeviceArray, Space
 
@@ -20,6 +19,9 @@ def space_of(array: Any) -> Space | None:
         return None
     if not (hasattr(array, "__array_namespace__") or hasattr(array, "__dlpack__")):
         return None
+    # Not public in scikit-learn, so it is needed only where its dispatch is.
+    from sklearn.utils._array_api import get_namespace
+
     return Space(get_namespace(array)[0], array.device)
 
 

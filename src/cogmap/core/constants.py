@@ -30,7 +30,7 @@ Which rows these are depends on their content alone (`sampling`). As good as all
 """
 
 SAMPLE_GAIN = 1.5
-"""Rows, in units of that sample, up to which the map is built on all of them."""
+"""Rows, in units of that sample, up to which the map is built on all of them: a matter of cost, not of accuracy."""
 
 GATE_FLOOR, GATE_MULTIPLE = 0.5, 10.0
 """A row stops reasoning where its leverage passes max(floor, multiple · p / (n − p)), p innovations being in use."""
