@@ -395,7 +395,7 @@ def test_bad_rows_are_named(X, sentence):
 @pytest.mark.parametrize(
     ("y", "sentence"),
     [
-        (np.zeros(150), "one class"),
+        (np.zeros(150), r"one class \(0.0\) only"),
         (np.linspace(0, 1, 150), "continuous"),
         (np.zeros(149), "X has 150 rows and y has 149"),
         (None, "y"),

@@ -481,7 +481,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _class_shares(self, classes: NDArray[Any], count: Array) -> Array:
         """Set `classes_` and `class_count_`; return the weight that `class_weight` gives each class."""
         if len(classes) < 2:
-            raise ValueError(f"y holds one class ({classes[0]!r}) only: a classifier needs at least two classes.")
+            only = classes.tolist()[0]
+            raise ValueError(f"y holds one class ({only!r}) only: a classifier needs at least two classes.")
         share: Array = compute_class_weight(self.class_weight, classes=classes, y=classes, sample_weight=count)
         if not (share > 0).all():
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")

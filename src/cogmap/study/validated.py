@@ -29,7 +29,8 @@ class ValidatedClassifier(ClassifierMixin, BaseEstimator):
                 "classifier."
             )
         if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class ({self.classes_[0]!r}) only: a classifier needs at least two classes.")
+            only = self.classes_.tolist()[0]
+            raise ValueError(f"y holds one class ({only!r}) only: a classifier needs at least two classes.")
         return rows, codes
 
     def _rows(self, X: ArrayLike) -> Array:
