@@ -3,14 +3,16 @@
 array-api-strict allows what the standard says and nothing else; its ``device1`` cannot be read by numpy by accident.
 """
 
+from functools import partial
+
 import array_api_strict
 import numpy as np
 import pytest
 import sklearn
 
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, classifier, device, load
+from cogmap.core import ridge_passes
 from cogmap.core.device import space as spaces
-from cogmap.core.device.ridge import GramEvidence
 from cogmap.core.device.space import Space
 from cogmap.warnings import IllConditionedWarning
 
@@ -33,18 +35,36 @@ class Strict:
 
 
 class Torch:
-    """Torch on the CPU."""
+    """Torch on a CPU, or on a GPU where there is one."""
+
+    def __init__(self, device="cpu"):
+        self.device = device
 
     def put(self, array):
         torch = pytest.importorskip("torch", reason="torch is too large for CI")
-        return torch.asarray(np.array(array))
+        if self.device == "cuda" and not torch.cuda.is_available():
+            pytest.skip("there is no GPU")
+        return torch.asarray(np.array(array), device=self.device)
+
+    def host(self, array):
+        given = self.put(np.ones(1))
+        assert isinstance(array, type(given))
+        assert array.device == given.device
+        return array.cpu().numpy()
+
+
+class Cupy:
+    """CuPy, which needs a GPU."""
+
+    def put(self, array):
+        return pytest.importorskip("cupy", reason="there is no CuPy, which needs a GPU").asarray(np.array(array))
 
     def host(self, array):
         assert isinstance(array, type(self.put(np.ones(1))))
-        return array.numpy()
+        return array.get()
 
 
-@pytest.fixture(params=[Strict, Torch], ids=["strict", "torch"])
+@pytest.fixture(params=[Strict, Torch, partial(Torch, "cuda"), Cupy], ids=["strict", "torch", "cuda", "cupy"])
 def library(request):
     return request.param()
 
@@ -223,11 +243,12 @@ def test_a_block_has_the_rows_that_fit_into_a_share_of_the_free_memory(monkeypat
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(("alpha", "refines"), [(1.0, False), (1e-7, True)])
-def test_a_small_penalty_takes_a_second_pass(alpha, refines, rows, monkeypatch):
-    X, y = map(Strict().put, rows)
+@pytest.mark.parametrize("put", [np.asarray, Strict().put], ids=["numpy", "device"])
+def test_a_small_penalty_takes_a_second_pass(put, alpha, refines, rows, monkeypatch):
+    X, y = map(put, rows)
     passes = []
-    refined = GramEvidence._refined
-    monkeypatch.setattr(GramEvidence, "_refined", lambda *given: passes.append(1) or refined(*given))
+    solve = ridge_passes.solve
+    monkeypatch.setattr(ridge_passes, "solve", lambda *given: passes.append(1) or solve(*given))
     LTCNClassifier(alpha=alpha, max_iter=6).fit(X, y)
     assert len(passes) == refines
 

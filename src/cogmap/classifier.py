@@ -125,7 +125,8 @@ class LTCNClassifier(NetworkClassifier):
     degrees_of_freedom_ : float
         Effective number of parameters for each class.
     rank_ : int
-        Number of independent columns that the readout reads, the constant among them.
+        Number of independent columns that the readout reads, the constant among them; for a number as `alpha` and
+        more than 30,000 rows, of those that a Gram matrix can tell from dependent ones.
     condition_ : float
         Largest factor by which the solution magnifies a rounding error.
     knowledge_ : Knowledge

@@ -80,7 +80,8 @@ def source_of(space: Space, taken: Taken, every: Sequence[Settings]) -> DeviceSo
     """Return the rows as a source, in blocks for networks of all these settings."""
     varying = int(taken.known.varies.sum())
     widths = [(varying * (settings.terms or 1), settings.max_iter) for settings in every]
-    light, heavy = max(6 * width for width, _ in widths), max(working_width(*sizes) for sizes in widths)
+    light = max(10 * len(taken.known.mass), *(6 * width for width, _ in widths))
+    heavy = max(working_width(*sizes) for sizes in widths)
     return DeviceSource.of(space, taken.rows, taken.even, space.block_rows(light), space.block_rows(heavy))
 
 

@@ -3,6 +3,7 @@
 import ctypes
 import shutil
 import subprocess
+from functools import partial
 from itertools import islice
 
 import array_api_strict
@@ -11,19 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogmap.core import scaling
+import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
+from cogmap.core import passes, scaling
 from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.concepts import fit_concepts
-from cogmap.core.device.factor import Scatter, moments_factor, refined, root
-from cogmap.core.device.increments import INPUTS, OUTPUTS, STEP, Reasoner, kernel, operations
-from cogmap.core.device.sampling import DeviceOutlyingness, device_keys, sample
+from cogmap.core.device.factor import refined, root, states_factor
+from cogmap.core.device.increments import STEP, Reasoner, operations
+from cogmap.core.device.kernels import compiled
+from cogmap.core.device.sampling import MIX, DeviceOutlyingness, device_keys, mixed, sample
 from cogmap.core.device.scaling import DeviceConcepts, Line, rank_knots
 from cogmap.core.device.source import DeviceSource
 from cogmap.core.device.space import Space, gram, pieces, times_triangle
 from cogmap.core.increments import block_increments
 from cogmap.core.reasoning import Network
 from cogmap.core.sampling import Outlyingness, Sample, content_keys
-from cogmap.core.statistics import Factor
+from cogmap.core.statistics import Factor, Scatter
 from cogmap.core.training import Rows
 
 SPACES = [Space(np, "cpu"), Space(array_api_strict, array_api_strict.Device("device1"))]
@@ -56,31 +59,47 @@ def test_increments_are_those_of_numpy(activation, phi, space, network, rng):
         np.testing.assert_allclose(gain * space.host(moved), whole, rtol=0, atol=1e-13 * np.abs(whole).max())
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ to compile the kernel with")
-def test_the_kernel_compiled_for_a_cpu_does_what_the_operations_do(tmp_path, rng):
-    declared = [f"const double* {name}_" for name in INPUTS] + [f"double* {name}_" for name in OUTPUTS]
-    read = "".join(f"const double {name} = {name}_[i];" for name in INPUTS)
-    write = "".join(f"{name}_[i] = {name};" for name in OUTPUTS)
-    body = f"{{ {read} double {', '.join(OUTPUTS)}; {STEP} {write} }}"
-    arguments = ", ".join(["long n", *declared])
-    loop = f"void run({arguments}) {{ for (long i = 0; i < n; i++) {body} }}"
-    (tmp_path / "step.cpp").write_text(f'#include <math.h>\nextern "C" {loop}')
-    subprocess.run(["g++", "-shared", "-fPIC", "-O1", "-o", "step.so", "step.cpp"], cwd=tmp_path, check=True)
-    n = 4000
+def compiled_for_a_cpu(kernel, folder, *arrays):
+    """Return what a kernel does, compiled by g++."""
+    kind = {"float64": "double", "int64": "long long"}[kernel.dtype]
+    declared = [f"const {kind}* {name}_" for name in kernel.inputs] + [f"{kind}* {name}_" for name in kernel.outputs]
+    read = "".join(f"const {kind} {name} = {name}_[i];" for name in kernel.inputs)
+    write = "".join(f"{name}_[i] = {name};" for name in kernel.outputs)
+    body = f"{{ {read} {kind} {', '.join(kernel.outputs)}; {kernel.code} {write} }}"
+    loop = f"void run({', '.join(['long n', *declared])}) {{ for (long i = 0; i < n; i++) {body} }}"
+    (folder / "kernel.cpp").write_text(f'#include <math.h>\nextern "C" {loop}')
+    subprocess.run(["g++", "-shared", "-fPIC", "-O1", "-o", "kernel.so", "kernel.cpp"], cwd=folder, check=True)
+    outputs = [np.empty_like(arrays[0]) for _ in kernel.outputs]
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *outputs)]
+    ctypes.CDLL(str(folder / "kernel.so")).run(ctypes.c_long(len(arrays[0])), *pointers)
+    return outputs
+
+
+compiles = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ to compile the kernel with")
+
+
+@compiles
+def test_the_step_compiled_for_a_cpu_does_what_the_operations_do(tmp_path, rng):
     # From far below the rounding of 1 to far beyond saturation, with both branches of the fraction.
-    arrays = [rng.normal(size=n) * 10.0 ** rng.uniform(-9, 1, n) for _ in INPUTS]
-    outputs = [np.empty(n) for _ in OUTPUTS]
-    pointers = [a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for a in (*arrays, *outputs)]
-    ctypes.CDLL(str(tmp_path / "step.so")).run(ctypes.c_long(n), *pointers)
-    for name, expected, found in zip(OUTPUTS, operations(np, *arrays), outputs, strict=True):
+    arrays = [rng.normal(size=4000) * 10.0 ** rng.uniform(-9, 1, 4000) for _ in STEP.inputs]
+    results = compiled_for_a_cpu(STEP, tmp_path, *arrays)
+    for name, expected, found in zip(STEP.outputs, operations(np, *arrays), results, strict=True):
         size = np.abs(expected) if name != "E" else np.abs(arrays[1]) + np.abs(arrays[3])
         assert (np.abs(found - expected) <= 1e-14 * (size + np.abs(arrays[0]))).all(), name
 
 
-def test_torch_takes_the_kernel():
+@compiles
+def test_the_hash_compiled_for_a_cpu_is_that_of_the_operations(tmp_path, rng):
+    key, bits = rng.integers(-(2**63), 2**63, (2, 4000))
+    (found,) = compiled_for_a_cpu(MIX, tmp_path, key, bits)
+    assert (found == mixed(SPACES[0], key, bits)).all()
+
+
+@pytest.mark.parametrize("kernel", [STEP, MIX], ids=lambda kernel: kernel.name)
+def test_torch_takes_the_kernel(kernel):
     pytest.importorskip("torch", reason="torch is too large for CI")
-    assert kernel("torch").num_outputs == len(OUTPUTS)
-    assert kernel("torch").kernel_name == "cogmap_step"
+    assert compiled(kernel, "torch").num_outputs == len(kernel.outputs)
+    assert compiled(kernel, "torch").kernel_name == kernel.name
 
 
 def test_keys_are_those_of_numpy(space, rng):
@@ -145,7 +164,7 @@ def test_scaled_values_have_the_bits_of_numpy(space, rng):
 def test_concepts_are_those_of_numpy(terms, space, rng):
     X = np.c_[rng.normal(size=(400, 2)), np.ones(400), rng.integers(0, 2, 400)]
     concepts = fit_concepts(X, np.ones(400), "halfway", terms, (0.0, 1.0))
-    assert (space.host(DeviceConcepts.of(space, concepts)(space.put(X))) == concepts(X)).all()
+    assert (space.host(DeviceConcepts.of(space, concepts).of_rows(space.put(X))) == concepts(X)).all()
 
 
 @pytest.mark.parametrize("p", [1, 255, 256, 257, 700])
@@ -154,6 +173,11 @@ def test_pieces_of_products(p, rng):
     assert [end for _, end in pieces(p)][-1] == p
     np.testing.assert_allclose(np.triu(gram(SPACES[0], F)), np.triu(F.T @ F), atol=1e-12)
     np.testing.assert_allclose(times_triangle(SPACES[0], F, T), F @ T, atol=1e-11)
+
+
+def test_the_gram_matrix_of_few_columns_and_many_rows(space, rng):
+    F = rng.normal(size=(33_000, 3))
+    np.testing.assert_allclose(np.triu(space.host(gram(space, space.put(F)))), np.triu(F.T @ F), rtol=1e-11, atol=1e-9)
 
 
 def test_a_factor_keeps_small_singular_values(space, rng):
@@ -178,7 +202,8 @@ def test_the_factor_of_the_concepts_has_the_gram_matrix_of_numpys(activation, sp
     others = [] if activation is None else [ACTIVATIONS[activation].inverse(states)]
     expected = Factor.from_block(states, weight, *others)
     rows = Rows(*map(space.put, (X, np.zeros(500, dtype=np.int64), weight, weight)), 2)
-    found = moments_factor(DeviceSource.of(space, rows, False, 130, 50), concepts, activation)
+    started = DeviceSource.of(space, rows, False, 130, 50).map(partial(passes._initial, concepts), 5)
+    found = states_factor(started, activation)
     np.testing.assert_allclose(found.R.T @ found.R, expected.R.T @ expected.R, rtol=1e-12)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
     assert found.total == pytest.approx(weight.sum())

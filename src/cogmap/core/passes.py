@@ -21,7 +21,7 @@ nothing but data in it, because a cluster sends it to other machines. Hence the 
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,8 +181,8 @@ def prepare(
     """Learn the inner weights, and choose the rows that stand for all."""
     activation = ACTIVATIONS[settings.activation]
     regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
-    moments = source.reduce(partial(_moments, concepts, activation.name if regresses else None))
-    factor, kept = moments.factor, moments.summary
+    kept = source.reduce(_summary)
+    factor = initial.reduce(partial(_factor, activation.name if regresses else None))
     n_concepts = len(concepts.feature)
     centred = factor.centred[:, :n_concepts]
     regressors = Regressors.from_factor(factor, n_concepts) if regresses else None
@@ -196,24 +196,14 @@ def prepare(
     return Prepared(concepts, network, reference, rows, weight, summary)
 
 
-@dataclass(frozen=True)
-class Moments:
-    """The factor of the concepts, and the rows that a model keeps."""
-
-    factor: Factor
-    summary: Sample
-
-    def merge(self, other: Self) -> Self:
-        """Join two."""
-        return type(self)(self.factor.merge(other.factor), self.summary.merge(other.summary))
-
-
-def _moments(concepts: Concepts, activation: str | None, block: Rows) -> Moments:
-    initial = concepts(block.X)
-    targets = [] if activation is None else [ACTIVATIONS[activation].inverse(initial)]
+def _summary(block: Rows) -> Sample:
     keys = content_keys(np.column_stack([block.codes, block.X]))
-    summary = Sample.from_block(np.zeros(len(keys)), keys, block.X, block.weight, SUMMARY_ROWS)
-    return Moments(Factor.from_block(initial, block.weight, *targets), summary)
+    return Sample.from_block(np.zeros(len(keys)), keys, block.X, block.weight, SUMMARY_ROWS)
+
+
+def _factor(activation: str | None, block: Started) -> Factor:
+    targets = [] if activation is None else [ACTIVATIONS[activation].inverse(block.initial)]
+    return Factor.from_block(block.initial, block.weight, *targets)
 
 
 def _samples(outlyingness: Outlyingness, sizes: tuple[int, int], block: Started) -> Samples:
@@ -262,6 +252,7 @@ class Readable(NamedTuple):
     network: Network
     reference: Array
     basis: Basis
+    to_innovations: Array
     coefficients: Array
     mass: Array
 
@@ -269,8 +260,7 @@ class Readable(NamedTuple):
 def _traced(readable: Readable, block: Started) -> Traced:
     basis, C = readable.basis, readable.coefficients
     F, _ = features(basis, readable.network, block.initial, readable.reference)
-    mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
-    Q = dtrmm(1.0, basis.whiten, mapped, side=1, overwrite_b=1)
+    Q = dtrmm(1.0, readable.to_innovations, F, side=1, overwrite_b=1)
     target = inverse_one_hot(block.codes, block.n_classes, readable.network.activation)
     path = trace(Q, basis.ends, target, C, float(readable.mass.sum()), block.unit)
     alone = np.flatnonzero(readable.mass[block.codes] <= block.unit)
@@ -297,7 +287,7 @@ def _shrunken(source: Source[Started], known: Range, prepared: Prepared, basis: 
     zero, one = prepared.network.activation.inverse(np.array([0.0, 1.0])).tolist()
     # The target is an affine map of the one-hot, and so is its product with Q of that with the one-hot.
     C = zero * sums.sum(axis=1, keepdims=True) + (one - zero) * sums
-    readable = Readable(prepared.network, prepared.reference, basis, C, known.mass)
+    readable = Readable(prepared.network, prepared.reference, basis, basis.map @ basis.whiten, C, known.mass)
     n_classes = len(known.mass)
     paths = source.map(partial(_traced, readable), (len(basis.columns) + 1) * n_classes + 4)
     gains = paths.reduce(partial(_gains, prepared.network.activation.name))

@@ -22,7 +22,7 @@ from .decision import Decision
 from .decision_passes import Scored, decide
 from .model import SUMMARY_ROWS, Model, Solved, Summary
 from .reasoning import Network
-from .ridge_passes import Evidence, Frame, scored, solve
+from .ridge_passes import Evidence, Frame, fixed_at, framed, scored, solve
 from .sampling import Sample, Samples, content_keys
 from .sources import Blocks
 from .training import Rows, Started
@@ -61,9 +61,9 @@ class Recursion:
         started = _started(concepts, rows.X, rows.codes, rows.weight, rows.unit, rows.n_classes)
         reference = rows.weight @ started.initial / rows.weight.sum()
         frame = Frame.from_sample(network, reference, started.initial, rows.weight, max_iter)
-        frame = frame.cut(Evidence.from_block(frame, started).n_iter(tol))
+        frame = frame.cut(fixed_at(framed(frame, started).changes, tol))
         mass = np.bincount(rows.codes, rows.weight, rows.n_classes).astype(np.float64)
-        return cls(concepts, frame, Evidence.from_block(frame, started), _kept(rows), mass)
+        return cls(concepts, frame, Evidence.from_block(framed(frame, started)), _kept(rows), mass)
 
     def and_then(self, rows: Rows) -> "Recursion":
         """Add a batch."""
@@ -71,7 +71,7 @@ class Recursion:
         return Recursion(
             self.concepts,
             self.frame,
-            self.evidence.merge(Evidence.from_block(self.frame, started)),
+            self.evidence.merge(Evidence.from_block(framed(self.frame, started))),
             self.kept.merge(_kept(rows)),
             self.mass + np.bincount(rows.codes, rows.weight, rows.n_classes),
         )
@@ -86,7 +86,7 @@ class Recursion:
         # A part of a class's rows counts as all of them, in units in which the judges have their own total weight.
         part = np.bincount(codes, weight, len(self.mass))[codes] / self.mass[codes]
         unit = weight.sum() / self.mass.sum()
-        scores = scored(smoother, self.mass, judges)
+        scores = scored(smoother, self.mass, framed(self.frame, judges))
         scores = Scored(scores.raw[:, seen], np.searchsorted(seen, codes), weight * unit / part)
         zero, one = self.frame.network.activation.inverse(np.array([0.0, 1.0])).tolist()
         source = Blocks(lambda: [scores], len(codes))

@@ -1,18 +1,24 @@
-"""The ridge readout from blocks of rows: `ridge` from one R-factor of the standardised increments and the classes.
+"""The ridge readout from blocks of rows: `ridge` from one Gram matrix of the standardised increments and the classes.
 
-With the increments Z̃ standardised by a sample, the factor of (1 | Z̃ | Y) holds their true means and spreads, their
-singular values, and what the classes have along each of them; the solution for any penalty follows, and so does that of
-all rows seen so far if more come (`Evidence.merge`).
+A penalty bounds the condition, so a Gram matrix (`Sums`) most often suffices: rounding moves a coefficient by
+(G + α)⁻¹ δG β, and so a score by at most √(leverage) ‖δG β‖ / √α. Where that could pass `TRUSTED` of the scores'
+scale, a second pass takes an R-factor (`Evidence`), which squares nothing. With the increments Z̃ standardised by a
+sample, the factor of (1 | Z̃ | Y) holds their true means and spreads, their singular values, and what the classes have
+along each of them; the solution for any penalty follows, and so does that of all rows seen so far if more come:
+`recursion` merges such factors.
 
 Easy to get wrong: the standardisation of a sample is not that of all rows. It only keeps the numbers near 1; `solve`
 divides by what the factor says.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.linalg.blas import dsyrk, dtrmm
 
 from .activation import Array
 from .blocks import ROWS
@@ -22,8 +28,18 @@ from .model import Solved
 from .readout import inverse_one_hot, leave_one_out
 from .reasoning import Network
 from .ridge import IncrementReadout
-from .statistics import Factor, Source
+from .statistics import Factor, Scatter, Source
 from .training import Started
+
+TRUSTED = 1e-6
+"""Largest bound of a score's error, as a share of the one-hot's scale, for which one Gram matrix is enough.
+
+Rows have leverages far below 1, so errors are about a hundredth of the bound: 100,000 rows of 12 features, eight
+iterations, α from 10 to 1e-6.
+"""
+
+ROUNDING = 4 * np.finfo(np.float64).eps
+"""Error of an entry of a Gram matrix, as a share of the weight of all rows."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,89 @@ def stacked_increments(network: Network, initial: Array, reference: Array, n_ite
     return E, changes
 
 
+class Framed(NamedTuple):
+    """Z̃ of a block's rows, how far activations move at each iteration, and else what `Started` has."""
+
+    Z: Array
+    changes: Array
+    codes: NDArray[np.intp]
+    weight: Array
+    unit: Array
+    n_classes: int
+
+
+def framed(frame: Frame, block: Started) -> Framed:
+    """Follow a block's rows."""
+    return Framed(*frame(block.initial), block.codes, block.weight, block.unit, block.n_classes)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums and Gram matrix of (Z̃ | Y), Y the one-hot; the range of every column of Z̃, and how far activations move."""
+
+    sums: Array
+    gram: Array
+    low: Array
+    high: Array
+    changes: Array
+
+    @classmethod
+    def from_block(cls, block: Framed) -> Self:
+        """Sum over a block; only the upper triangle of the Gram matrix is set."""
+        Z, root = block.Z, np.sqrt(block.weight)[:, None]
+        low, high = Z.min(axis=0), Z.max(axis=0)
+        weighted = np.hstack([Z, np.eye(block.n_classes)[block.codes]])
+        weighted *= root
+        return cls(weighted.T @ root[:, 0], dsyrk(1.0, weighted.T), low, high, block.changes)
+
+    def merge(self, other: Self) -> Self:
+        """Join two."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        changes = np.maximum(self.changes, other.changes)
+        return replace(
+            self, sums=self.sums + other.sums, gram=self.gram + other.gram, low=low, high=high, changes=changes
+        )
+
+    def n_iter(self, tol: float) -> int:
+        """Return the iterations up to the fixed point, where no activation of any row moves by `tol` or more."""
+        return fixed_at(self.changes, tol)
+
+    def scatter(self, p: int) -> Scatter:
+        """Return mean and Gram matrix of the first p columns and of the one-hot."""
+        kept = np.r_[:p, len(self.low) : len(self.sums)]
+        total = float(self.sums[len(self.low) :].sum())
+        return Scatter.of(total, np.zeros(len(kept)), self.sums[kept], self.gram[np.ix_(kept, kept)])
+
+    def solved(self, frame: Frame, alpha: float) -> "tuple[Solved, Smoother] | None":
+        """Solve for one penalty, over the iterations of the frame; None where a Gram matrix has too few digits."""
+        p, mass = len(frame.mean), self.sums[len(self.low) :]
+        known = self.scatter(p)
+        size = np.sqrt(np.maximum(np.diagonal(known.gram)[:p], 0.0) / known.total)
+        scale = np.where(self.high[:p] > self.low[:p], 1 / np.where(size > 0, size, 1.0), 0.0)
+        G = known.gram[:p, :p] * np.outer(scale, scale)
+        cross = known.gram[:p, p:] * scale[:, None]
+        triangle, failed = lapack.dpotrf(G + alpha * np.eye(p))
+        # In the order of memory that a file is read back in: products round otherwise in another.
+        slope = np.ascontiguousarray(lapack.dpotrs(triangle, cross)[0])
+        if failed or ROUNDING * known.total * np.linalg.norm(slope) / np.sqrt(alpha) > TRUSTED:
+            return None
+        zero, one = frame.network.activation.inverse(np.array([0.0, 1.0]))
+        spread = lapack.dtrtri(triangle)[0]
+        constant = zero + (one - zero) * mass / known.total
+        between = cross.T @ slope / known.total
+        mean = known.mean[:p]
+        smoother = Smoother(frame, mean, scale, (one - zero) * slope, spread, constant, known.total, between)
+        value = self._eigenvalues(G)
+        value = value[value > len(value) * np.finfo(np.float64).eps * value[-1]]
+        condition = float(np.sqrt((value[-1] + alpha) / (value[0] + alpha))) if len(value) else 1.0
+        freedom = 1 + float((value / (value + alpha)).sum())
+        return Solved(readout_of(smoother), len(value) + 1, condition, freedom, alpha=alpha), smoother
+
+    def _eigenvalues(self, G: Array) -> Array:
+        """Return them in increasing order."""
+        return np.linalg.eigvalsh(G).astype(np.float64, copy=False)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The factor of (1 | Z̃ | Y), Y the one-hot; the range of every column, and how far activations move."""
@@ -84,11 +183,11 @@ class Evidence:
     changes: Array
 
     @classmethod
-    def from_block(cls, frame: Frame, block: Started) -> Self:
+    def from_block(cls, block: Framed) -> Self:
         """Factorise a block."""
-        Z, changes = frame(block.initial)
+        Z = block.Z
         factor = Factor.from_block(Z, block.weight, np.eye(block.n_classes)[block.codes])
-        return cls(factor, Z.min(axis=0), Z.max(axis=0), changes)
+        return cls(factor, Z.min(axis=0), Z.max(axis=0), block.changes)
 
     def merge(self, other: Self) -> Self:
         """Join two."""
@@ -99,13 +198,10 @@ class Evidence:
             np.maximum(self.changes, other.changes),
         )
 
-    def n_iter(self, tol: float) -> int:
-        """Return the iterations up to the fixed point, where no activation of any row moves by `tol` or more."""
-        return fixed_at(self.changes, tol)
 
-    def solved(self, frame: Frame, alpha: float) -> "tuple[Solved, Smoother]":
-        """Solve for one penalty, over the iterations of the frame."""
-        return solve(frame, self, alpha)
+def refined(known: Scatter, block: Framed) -> Evidence:
+    """Return the evidence of a block; `known` is the scatter of all rows, which a device begins with."""
+    return Evidence.from_block(block)
 
 
 def fixed_at(changes: Array, tol: float) -> int:
@@ -161,18 +257,25 @@ def readout_of(found: Smoother) -> IncrementReadout:
     return IncrementReadout(frame.reference, coefficients, constant)
 
 
-def smooth(found: Smoother, block: Started) -> tuple[Array, Array]:
+def smooth(found: Smoother, block: Framed) -> tuple[Array, Array]:
     """Return fitted values and exact leave-one-out predictions of rows that are among those solved for."""
-    Z, _ = found.frame(block.initial)
-    Z -= found.centre
+    Z = block.Z - found.centre
     Z *= found.scale
     fitted = found.constant + Z @ found.slope
-    leverage = 1 / found.total + ((Z @ found.spread) ** 2).sum(axis=1)
+    leverage = 1 / found.total + row_squares(Z, found.spread)
     target = inverse_one_hot(block.codes, block.n_classes, found.frame.network.activation)
     return fitted, leave_one_out(target, fitted, leverage, block.unit)
 
 
-def scored(found: Smoother, mass: Array, block: Started) -> Scored:
+def row_squares(Z: Array, spread: Array) -> Array:
+    """Return the squared length of each row of Z `spread`; half the work where it is upper triangular."""
+    dense = np.tril(spread, -1).any()
+    mapped = Z @ spread if dense else dtrmm(1.0, spread, Z.T, side=0, trans_a=1).T
+    squares: Array = np.einsum("ij,ij->i", mapped, mapped)
+    return squares
+
+
+def scored(found: Smoother, mass: Array, block: Framed) -> Scored:
     """Return the scores that judge the decision, on the scale of the one-hot; `mass` is the classes' weight."""
     fitted, outside = smooth(found, block)
     raw = np.where((mass[block.codes] <= block.unit)[:, None], fitted, outside)
@@ -184,6 +287,13 @@ def fit_ridge(
     source: Source[Started], frame: Frame, mass: Array, alpha: float, tol: float
 ) -> tuple[Solved, Smoother, Source[Scored]]:
     """Solve for one penalty from blocks; also return the scores that the decision is judged by."""
-    evidence = source.reduce(partial(Evidence.from_block, frame))
-    solved, smoother = evidence.solved(frame.cut(evidence.n_iter(tol)), alpha)
-    return solved, smoother, source.map(partial(scored, smoother, mass), len(mass) + 2)
+    rows = source.through(partial(framed, frame), len(frame.mean))
+    sums = rows.reduce(Sums.from_block)
+    n_iter = sums.n_iter(tol)
+    if n_iter < frame.n_iter:
+        frame = frame.cut(n_iter)
+        rows = source.through(partial(framed, frame), len(frame.mean))
+    found = sums.solved(frame, alpha)
+    if found is None:
+        found = solve(frame, rows.reduce(partial(refined, sums.scatter(len(frame.mean)))), alpha)
+    return *found, rows.map(partial(scored, found[1], mass), len(mass) + 2)

@@ -70,21 +70,21 @@ class Computed(Generic[B, D]):
 
 @dataclass
 class Kept(Generic[D]):
-    """What the first whole pass yields, kept for all later ones."""
+    """What the first whole pass yields, kept for all later ones; what it was computed from is not needed any more."""
 
-    start: Callable[[], Iterable[D]]
+    start: Callable[[], Iterable[D]] | None
     known: list[D] | None = None
 
     def __call__(self) -> Iterator[D]:
         """Yield it for every block."""
-        if self.known is not None:
-            yield from self.known
+        if self.start is None or self.known is not None:
+            yield from self.known or ()
             return
         found = []
         for block in self.start():
             found.append(block)
             yield block
-        self.known = found
+        self.known, self.start = found, None
 
 
 def from_rows(rows: Rows) -> Blocks[Rows]:

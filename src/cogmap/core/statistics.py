@@ -10,7 +10,8 @@ so that the same blocks give the same bits however they are handed out. A block 
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from functools import partial
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,9 @@ class Statistic(Protocol):
 
 S = TypeVar("S", bound=Statistic)
 B_co = TypeVar("B_co", covariant=True)
+B = TypeVar("B")
 C = TypeVar("C")
+D = TypeVar("D")
 
 
 class Source(Protocol[B_co]):
@@ -43,6 +46,30 @@ class Source(Protocol[B_co]):
 
         `width` is how many numbers the function returns for each row.
         """
+
+    def through(self, function: Callable[[B_co], C], width: int) -> "Source[C]":
+        """Return the same for a function of many numbers for each row: computed anew in each pass, most often."""
+        return Through(self, function)
+
+
+@dataclass(frozen=True)
+class Through(Source[C], Generic[B, C]):
+    """A function of the blocks of a source, in every pass the first part of what is done with them."""
+
+    source: Source[B]
+    function: Callable[[B], C]
+
+    def reduce(self, from_block: Callable[[C], S]) -> S:
+        """Return the statistic of all blocks."""
+        return self.source.reduce(partial(_composed, self.function, from_block))
+
+    def map(self, function: Callable[[C], D], width: int) -> Source[D]:
+        """Return the function of every block as a source."""
+        return self.source.map(partial(_composed, self.function, function), width)
+
+
+def _composed(first: Callable[[B], C], then: Callable[[C], D], block: B) -> D:
+    return then(first(block))
 
 
 @dataclass(frozen=True)
@@ -178,6 +205,21 @@ class Factor:
     def centred(self) -> Array:
         """A triangle whose Gram matrix is that of the centred rows times √w."""
         return self.R[1:, 1:]
+
+
+class Scatter(NamedTuple):
+    """Mean of weighted columns and their Gram matrix about it; `total` is Σ w."""
+
+    total: float
+    mean: Array
+    gram: Array
+
+    @classmethod
+    def of(cls, total: float, centre: Array, sums: Array, upper: Array) -> "Scatter":
+        """Take sums and Gram matrix about a provisional centre to the mean."""
+        shift = sums / total
+        found = np.triu(upper) + np.triu(upper, 1).T - total * np.outer(shift, shift)
+        return cls(total, centre + shift, found)
 
 
 @dataclass(frozen=True)

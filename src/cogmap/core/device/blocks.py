@@ -5,7 +5,7 @@ tests compare every attribute of the fits.
 """
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -16,43 +16,42 @@ from ..constants import LEAST_FREE
 from ..decision_passes import Scored
 from ..innovations import Basis
 from ..model import SUMMARY_ROWS
-from ..passes import Moments, Readable, Traced
+from ..passes import Readable, Traced
 from ..reasoning import Network
-from ..sampling import Outlyingness, Samples
+from ..sampling import Outlyingness, Sample, Samples
 from ..shrinkage import Path, gate_caps
 from ..statistics import ClassMoments, Confusion, Gains, Gram, Losses
 from ..training import Rows, Started
-from .factor import moments_factor
+from .factor import states_factor
 from .increments import Reasoner
 from .sampling import DeviceOutlyingness, device_keys, sample
 from .scaling import DeviceConcepts
-from .source import MAPS, REDUCTIONS, DeviceSource, Pending
+from .source import MAPS, NARROW, REDUCTIONS, DeviceSource, Pending
 from .space import DeviceArray, Space, gram, times_triangle
 
 
 def initial(space: Space, concepts: Concepts) -> Callable[[Rows], Started]:
     """Scale rows, and hash them."""
-    scaled, varies = DeviceConcepts.of(space, concepts), np.flatnonzero(concepts.varies).tolist()
+    scaled = DeviceConcepts.of(space, concepts)
 
     def of_block(block: Rows) -> Started:
-        keys = device_keys(space, [space.double(block.X[:, j]) for j in varies])
-        return Started(scaled(block.X), keys, block.codes, block.weight, block.unit, block.n_classes)
+        columns = [space.column(block.X, j) for j in scaled.features]
+        states, keys = scaled(columns), device_keys(space, columns)
+        return Started(states, keys, block.codes, block.weight, block.unit, block.n_classes)
 
     return of_block
 
 
-def moments(source: DeviceSource[Rows], concepts: Concepts, activation: str | None) -> Moments:
-    """Take the factor of the concepts, and the rows that a model keeps."""
+def summary(source: DeviceSource[Rows]) -> Sample:
+    """Choose the rows that a model keeps."""
     space = source.space
 
-    def summary(block: Rows) -> Samples:
-        columns = [space.double(block.X[:, j]) for j in range(block.X.shape[1])]
-        keys = device_keys(space, [space.double(block.codes), *columns])
-        found = sample(space, None, keys, block.X, block.weight, SUMMARY_ROWS)
-        return Samples((found,))
+    def of_block(block: Rows) -> Sample:
+        columns = (space.column(block.X, j) for j in range(block.X.shape[1]))
+        keys = device_keys(space, chain([space.double(block.codes)], columns))
+        return sample(space, None, keys, block.X, block.weight, SUMMARY_ROWS)
 
-    kept = source.fold(summary).parts[0]
-    return Moments(moments_factor(source, concepts, activation), kept)
+    return source.fold(of_block)
 
 
 def samples(source: DeviceSource[Started], given: Outlyingness, sizes: tuple[int, int]) -> Samples:
@@ -82,8 +81,8 @@ class Features:
         self.scales = [space.put(scale * gain) for scale, gain in zip(basis.scales, gains, strict=True)]
         self.map = space.put(basis.map)
 
-    def __call__(self, initial: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Return F · map, (n, p + 1), and the largest change of any activation by iteration."""
+    def __call__(self, initial: DeviceArray, room: int = 0) -> tuple[DeviceArray, DeviceArray]:
+        """Return F · map, (n, p + 1 + room), its last columns not set, and the largest change of any activation."""
         space, xp = self.space, self.space.xp
         F, changes = space.matrix(initial.shape[0], self.ends[-1]), []
         F[:, 0] = 1.0
@@ -92,7 +91,7 @@ class Features:
         ):
             space.multiply_into(F[:, a:b], xp.take(E, self.columns[t], axis=1), self.scales[t])
             changes.append(space.largest(moved) * (self.reasoner.gain if t else 1.0))
-        return times_triangle(space, F, self.map), xp.stack(changes)
+        return times_triangle(space, F, self.map, room), xp.stack(changes)
 
 
 def gram_of_features(source: DeviceSource[Started], network: Network, reference: Array, basis: Basis) -> Gram:
@@ -101,15 +100,16 @@ def gram_of_features(source: DeviceSource[Started], network: Network, reference:
     features = Features(space, network, reference, basis)
 
     def of_block(block: Started) -> Pending:
-        mapped, changes = features(block.initial)
-        one_hot = space.one_hot(block.codes, block.n_classes)
+        mapped, changes = features(block.initial, block.n_classes)
+        # A product with a matrix of few columns is slow: the classes are columns of the Gram matrix instead.
+        mapped[:, features.ends[-1] :] = space.one_hot(block.codes, block.n_classes)
         if not source.even:
-            root = space.xp.sqrt(block.weight)[:, None]
-            mapped *= root
-            one_hot *= root
-        return Pending(space, (gram(space, mapped), mapped.T @ one_hot), (), (changes,))
+            mapped *= space.xp.sqrt(block.weight)[:, None]
+        return Pending(space, (gram(space, mapped),), (), (changes,))
 
-    return Gram(*source.fold(of_block).host)
+    found, changes = source.fold(of_block).host
+    end = features.ends[-1]
+    return Gram(found[:end, :end], found[:end, end:], changes)
 
 
 def traced(space: Space, readable: Readable) -> Callable[[Started], Traced]:
@@ -138,8 +138,7 @@ def leverages(space: Space, Q: DeviceArray, ends: list[int]) -> list[DeviceArray
     """Return the leverage of each row after each iteration."""
     found, total = [], Q[:, 0] ** 2
     for a, b in pairwise([1, *ends]):
-        part = Q[:, a:b]
-        total = total + space.xp.sum(part * part, axis=1)
+        total = total + space.xp.linalg.vector_norm(Q[:, a:b], axis=1) ** 2
         found.append(total)
     return found
 
@@ -292,8 +291,10 @@ def _loss(space: Space, scaled: DeviceArray, weight: DeviceArray) -> DeviceArray
 
 
 MAPS |= {passes._initial: initial, passes._traced: traced, passes._scored: scored}
+NARROW.add(passes._scored)
 REDUCTIONS |= {
-    passes._moments: moments,
+    passes._summary: summary,
+    passes._factor: states_factor,
     passes._samples: samples,
     passes._gram: gram_of_features,
     passes._gains: gains,

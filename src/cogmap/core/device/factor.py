@@ -10,15 +10,12 @@ varies would be rounding. A provisional centre, of a few rows, serves.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from ..activation import ACTIVATIONS, Activation, Array
-from ..concepts import Concepts
-from ..statistics import Factor
-from ..training import Rows
-from .scaling import DeviceConcepts
+from ..statistics import Factor, Scatter
+from ..training import Started
 from .source import B, DeviceSource, Pending
 from .space import DeviceArray, Space, gram
 
@@ -27,21 +24,6 @@ CENTRE_ROWS = 4096
 
 SHIFT = 1e-13
 """Added to the eigenvalues of a Gram matrix whose diagonal is 1, for each of its columns: smaller ones are rounding."""
-
-
-class Scatter(NamedTuple):
-    """Mean of weighted columns and their Gram matrix about it; `total` is Σ w."""
-
-    total: float
-    mean: Array
-    gram: Array
-
-    @classmethod
-    def of(cls, total: float, centre: Array, sums: Array, upper: Array) -> "Scatter":
-        """Take sums and Gram matrix about a provisional centre to the mean."""
-        shift = sums / total
-        found = np.triu(upper) + np.triu(upper, 1).T - total * np.outer(shift, shift)
-        return cls(total, centre + shift, found)
 
 
 def root(given: Array) -> Array:
@@ -66,11 +48,10 @@ def preconditioner(given: Array) -> tuple[Array, Array]:
 
 
 def about(space: Space, Z: DeviceArray, weight: DeviceArray, even: bool) -> tuple[DeviceArray, DeviceArray]:
-    """Return the weighted sums of columns, and their weighted Gram matrix; Z is overwritten."""
-    sums = space.xp.sum(Z, axis=0) if even else weight @ Z
-    if not even:
-        Z *= space.xp.sqrt(weight)[:, None]
-    return sums, gram(space, Z)
+    """Return the weighted sums of columns, and their weighted Gram matrix."""
+    if even:
+        return space.xp.sum(Z, axis=0), gram(space, Z)
+    return weight @ Z, gram(space, Z * space.xp.sqrt(weight)[:, None])
 
 
 def refined(source: DeviceSource[B], centred: Callable[[B], tuple[DeviceArray, DeviceArray]], known: Scatter) -> Array:
@@ -87,29 +68,27 @@ def refined(source: DeviceSource[B], centred: Callable[[B], tuple[DeviceArray, D
     return found
 
 
-def moments_factor(source: DeviceSource[Rows], concepts: Concepts, activation: str | None) -> Factor:
+def states_factor(source: DeviceSource[Started], activation: str | None) -> Factor:
     """Return the factor of (1 | A⁰), or of (1 | A⁰ | f⁻¹(A⁰)) where an activation is named."""
     space, f = source.space, None if activation is None else ACTIVATIONS[activation]
-    scaled = DeviceConcepts.of(space, concepts)
 
-    def columns(X: DeviceArray) -> DeviceArray:
-        states = scaled(X)
+    def columns(states: DeviceArray) -> DeviceArray:
         return states if f is None else space.xp.concat([states, inverse(space, f, states)], axis=1)
 
-    some = next(iter(source.start())).X
+    some = next(iter(source.start())).initial
     centre = space.xp.mean(columns(some[: min(CENTRE_ROWS, some.shape[0]), :]), axis=0)
 
-    def of_block(block: Rows) -> Pending:
-        sums, upper = about(space, columns(block.X) - centre, block.weight, source.even)
+    def of_block(block: Started) -> Pending:
+        sums, upper = about(space, columns(block.initial) - centre, block.weight, source.even)
         return Pending(space, (space.xp.sum(block.weight), sums, upper))
 
     total, sums, upper = source.fold(of_block).host
     known = Scatter.of(float(total), space.host(centre), sums, upper)
     if f is None:
-        return factor(source.n_rows, known, root(known.gram), len(concepts.feature))
+        return factor(source.n_rows, known, root(known.gram), some.shape[1])
     mean = space.put(known.mean)
-    found = refined(source, lambda block: (columns(block.X) - mean, block.weight), known)
-    return factor(source.n_rows, known, found, len(concepts.feature))
+    found = refined(source, lambda block: (columns(block.initial) - mean, block.weight), known)
+    return factor(source.n_rows, known, found, some.shape[1])
 
 
 def factor(n_rows: int, known: Scatter, centred: Array, n_columns: int) -> Factor:

@@ -7,28 +7,30 @@ With moved = D / (φ s) and e as there, the next iteration needs two products on
 where the second term of g stays the same. What the reference row does is computed once, in numpy.
 
 Easy to get wrong: about forty elementary operations follow for every number, and each would read and write memory. On a
-CUDA device they are one kernel, compiled from `STEP` when it is first used, which the test compiles for a CPU.
+CUDA device they are one kernel, `STEP`.
 """
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ..activation import Activation, Array
 from ..reasoning import Network
+from .kernels import Kernel
 from .space import DeviceArray, Space
 
 NUMERATOR = (44.0, 12870.0, 810810.0, 11486475.0)
 DENOMINATOR = (45.0, 13860.0, 945945.0, 16216200.0, 34459425.0)
 """Lambert's continued fraction for tanh(u), cut at depth 9, less u: all terms are positive, so nothing cancels."""
 
-INPUTS = ("g", "d", "h_before", "e_before", "z", "r", "r_before")
-OUTPUTS = ("E", "moved", "h", "e")
-STEP = """
+STEP = Kernel(
+    "cogmap_step",
+    "float64",
+    inputs=("g", "d", "h_before", "e_before", "z", "r", "r_before"),
+    outputs=("E", "moved", "h", "e"),
+    code="""
     const double tanh_d = ::tanh(d), s = d * d;
     double fraction = 44.0, below = 45.0;
     fraction = fraction * s + 12870.0;
@@ -43,8 +45,9 @@ STEP = """
     e = ::tanh(g) * (1.0 - h * r);
     moved = tanh_d * (1.0 - h * h_before);
     E = curved * (1.0 - r * r_before) - tanh_d * (e * r_before + h * e_before);
-"""
-"""One iteration of one concept of one row, in the words that C++ and CUDA share."""
+""",
+)
+"""One iteration of one concept of one row."""
 
 
 class Step(NamedTuple):
@@ -109,9 +112,9 @@ class Reasoner:
 
 
 def step(space: Space, *given: DeviceArray) -> Step:
-    """Take one iteration; the arguments are `INPUTS`."""
-    compiled = kernel(space.library) if space.cuda else None
-    return operations(space.xp, *given) if compiled is None else Step(*compiled(*given))
+    """Take one iteration; the arguments are the inputs of `STEP`."""
+    found = STEP(space, *given)
+    return operations(space.xp, *given) if found is None else Step(*found)
 
 
 def operations(
@@ -150,18 +153,3 @@ def _polynomial(xp: Any, s: DeviceArray, first: float, *others: float) -> Device
         found *= s
         found += coefficient
     return found
-
-
-@cache
-def kernel(library: str) -> Any:
-    """Return `STEP` as a kernel that the library compiles; None where a future torch has no such compiler."""
-    module = sys.modules[library]
-    if library == "cupy":
-        declared = (", ".join(f"float64 {name}" for name in names) for names in (INPUTS, OUTPUTS))
-        return module.ElementwiseKernel(*declared, STEP, "cogmap_step")
-    compiler = getattr(module.cuda, "jiterator", None)
-    if compiler is None:
-        return None
-    arguments = ", ".join([f"T {name}" for name in INPUTS] + [f"T& {name}" for name in OUTPUTS])
-    code = f"template <typename T> void cogmap_step({arguments}) {{{STEP}}}"
-    return compiler._create_multi_output_jit_fn(code, num_outputs=len(OUTPUTS))

@@ -6,31 +6,61 @@ Easy to get wrong: the array API has no way to see the bits of a number. Torch a
 hashes are computed by numpy.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ..activation import Array
 from ..sampling import DIGITS, Outlyingness, Sample, content_keys
+from .kernels import Kernel
 from .space import DeviceArray, Space
 
 SIGN = -(2**63)
 
+MIX = Kernel(
+    "cogmap_mix",
+    "int64",
+    inputs=("key", "bits"),
+    outputs=("mixed",),
+    code="""
+    unsigned long long x = (unsigned long long) key ^ (unsigned long long) bits;
+    x += 0x9E3779B97F4A7C15ULL;
+    x ^= x >> 30;
+    x *= 0xBF58476D1CE4E5B9ULL;
+    x ^= x >> 27;
+    x *= 0x94D049BB133111EBULL;
+    x ^= x >> 31;
+    mixed = (long long) x;
+""",
+)
+"""One more column of one row's key."""
 
-def device_keys(space: Space, columns: list[DeviceArray]) -> DeviceArray:
+
+def device_keys(space: Space, columns: Iterable[DeviceArray]) -> DeviceArray:
     """Return `content_keys` of rows, given by their columns, in the order of int64."""
     if not space.sees_bits:
-        keys = content_keys(space.host(space.xp.stack(columns, axis=1)))
+        keys = content_keys(space.host(space.xp.stack(list(columns), axis=1)))
         return space.put((keys ^ np.uint64(2**63)).view(np.int64))
-    xp = space.xp
-    found = xp.full(columns[0].shape, _signed(0x9E3779B97F4A7C15), dtype=xp.int64, device=space.device)
+    found: DeviceArray = _signed(0x9E3779B97F4A7C15)
     for column in columns:
-        found ^= (column + 0.0).view(xp.int64)
-        found += _signed(0x9E3779B97F4A7C15)
-        found ^= _shifted(found, 30)
-        found *= _signed(0xBF58476D1CE4E5B9)
-        found ^= _shifted(found, 27)
-        found *= _signed(0x94D049BB133111EB)
-        found ^= _shifted(found, 31)
+        bits = (column + 0.0).view(space.xp.int64)
+        found = mixed(space, space.xp.full_like(bits, found) if isinstance(found, int) else found, bits)
     return found ^ SIGN
+
+
+def mixed(space: Space, found: DeviceArray, bits: DeviceArray) -> DeviceArray:
+    """Mix the bits of one more column into the keys (SplitMix64's finaliser)."""
+    compiled = MIX(space, found, bits)
+    if compiled is not None:
+        return compiled[0]
+    found = found ^ bits
+    found += _signed(0x9E3779B97F4A7C15)
+    found ^= _shifted(found, 30)
+    found *= _signed(0xBF58476D1CE4E5B9)
+    found ^= _shifted(found, 27)
+    found *= _signed(0x94D049BB133111EB)
+    found ^= _shifted(found, 31)
+    return found
 
 
 def _signed(bits: int) -> int:

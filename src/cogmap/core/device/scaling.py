@@ -6,6 +6,7 @@ values: the same steps, in the same order of operations as `numpy.interp`.
 Easy to get wrong: a knot can be there twice, where a group of ties has one value. The last of them counts.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Self
@@ -65,14 +66,14 @@ def fit_concepts(space: Space, rows: Rows, known: Range, even: bool, settings: S
         ends = tuple(np.array([known.low[j], known.high[j]]) for j in features)
         scaling = Scaling(ends, (np.array([0.0, 1.0]),) * len(ends))
     else:
-        ranks = (knots_of(space.double(rows.X[:, int(j)])) for j in features)
+        ranks = (knots_of(space.column(rows.X, int(j))) for j in features)
         knots = [knot_heights(kind, *found) for found in ranks]
         scaling = Scaling(tuple(values for values, _ in knots), tuple(heights for _, heights in knots))
     concepts = Concepts(known.varies, scaling, (np.empty(0),) * len(features))
     if settings.terms is None:
         return concepts
     lines = zip(features, scaling.values, scaling.heights, strict=True)
-    columns = (Line.of(space, values, heights)(space.double(rows.X[:, int(j)])) for j, values, heights in lines)
+    columns = (Line.of(space, values, heights)(space.column(rows.X, int(j))) for j, values, heights in lines)
     peaks = tuple(term_peaks(*knots_of(column), settings.terms) for column in columns)
     return Concepts(known.varies, scaling, peaks)
 
@@ -96,7 +97,7 @@ class Line(NamedTuple):
         """Return the function of a column, constant beyond the ends."""
         xp, values = self.space.xp, self.values
         column = xp.clip(column, values[0], values[values.shape[0] - 1])
-        at = xp.searchsorted(values, column, side="right") - 1
+        at = xp.searchsorted(values[1:], column, side="right")
         found = column - xp.take(values, at)
         found *= xp.take(self.slopes, at)
         found += xp.take(self.heights, at)
@@ -122,14 +123,17 @@ class DeviceConcepts:
         terms = tuple(tuple(Line.of(space, peaks, one) for one in np.eye(len(peaks))) for peaks in concepts.peaks)
         return cls(space, tuple(np.flatnonzero(concepts.varies).tolist()), lines, terms)
 
-    def __call__(self, X: DeviceArray) -> DeviceArray:
-        """Return A⁰, shape (n, M)."""
+    def __call__(self, columns: Sequence[DeviceArray]) -> DeviceArray:
+        """Return A⁰, shape (n, M), of the columns of the features that vary."""
         width = sum(max(1, len(terms)) for terms in self.terms)
-        found, m = self.space.empty(X.shape[0], width), 0
-        for j, (line,), terms in zip(self.features, self.lines, self.terms, strict=True):
-            # A copy: searching a column that is strided in memory is slow, and torch says so.
-            scaled = line(self.space.xp.asarray(self.space.double(X[:, j]), copy=True))
+        found, m = self.space.empty(columns[0].shape[0], width), 0
+        for given, (line,), terms in zip(columns, self.lines, self.terms, strict=True):
+            scaled = line(given)
             for column in [term(scaled) for term in terms] or [scaled]:
                 found[:, m] = column
                 m += 1
         return found
+
+    def of_rows(self, X: DeviceArray) -> DeviceArray:
+        """Return A⁰ of rows."""
+        return self([self.space.column(X, j) for j in self.features])

@@ -57,7 +57,7 @@ def raw(space: Space, model: Model, X: DeviceArray) -> DeviceArray:
     readout = model.readout
     n_cases = len(readout.cases) if isinstance(readout, CaseReadout) else 0
     n_rows = space.block_rows(working_width(len(model.network.bias), readout.n_iter) + 2 * n_cases)
-    return space.xp.concat([scores(concepts(X[rows, :])) for rows in slices(X.shape[0], n_rows)])
+    return space.xp.concat([scores(concepts.of_rows(X[rows, :])) for rows in slices(X.shape[0], n_rows)])
 
 
 def _scores(space: Space, model: Model) -> Scores:

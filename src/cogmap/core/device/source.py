@@ -8,7 +8,7 @@ Easy to get wrong: reading a number from a device waits for all work on it. Sums
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
@@ -70,11 +70,58 @@ class Cut:
                 yield type(block)(arrays[0][part, :], *(array[part] for array in arrays[1:]), n_classes)
 
 
+NARROW: set[Callable[..., Any]] = set()
+"""Functions whose blocks are tuples of arrays with few numbers for each row: several are joined into one."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Blocks of few numbers for each row, as blocks of at most `many_rows`: a device is slow to begin."""
+
+    space: Space
+    start: Callable[[], Iterable[Any]]
+    many_rows: int
+
+    def __call__(self) -> Iterator[Any]:
+        """Yield them; their own sizes and `many_rows` alone decide where they end."""
+        waiting: list[Any] = []
+        for block in self.start():
+            if waiting and sum(part[0].shape[0] for part in (*waiting, block)) > self.many_rows:
+                yield self._one(waiting)
+                waiting = []
+            waiting.append(block)
+        if waiting:
+            yield self._one(waiting)
+
+    def _one(self, blocks: list[Any]) -> Any:
+        return type(blocks[0])(*map(self.space.xp.concat, zip(*blocks, strict=True)))
+
+
+@dataclass
+class KeptPartly(Generic[D]):
+    """A function of blocks, kept for as many of the first blocks as have `n_rows` rows together."""
+
+    start: Callable[[], Iterable[Any]]
+    function: Callable[[Any], D]
+    n_rows: int
+    known: list[D] = field(default_factory=list)
+
+    def __call__(self) -> Iterator[D]:
+        """Yield it for every block."""
+        seen = 0
+        for i, block in enumerate(self.start()):
+            found = self.known[i] if i < len(self.known) else self.function(block)
+            seen += block.codes.shape[0]
+            if len(self.known) == i and seen <= self.n_rows:
+                self.known.append(found)
+            yield found
+
+
 @dataclass(frozen=True)
 class DeviceSource(Source[B], Generic[B]):
     """Blocks of rows on a device. `even` says that all weights are 1.
 
-    `start` yields blocks of many rows, for work that takes little memory for each: a device is slow to begin. Heavy
+    `start` yields blocks of `many_rows`, for work that takes little memory for each: a device is slow to begin. Heavy
     work is done on blocks of `block_rows`; 0 says that the blocks are such already.
     """
 
@@ -83,11 +130,12 @@ class DeviceSource(Source[B], Generic[B]):
     n_rows: int
     even: bool
     block_rows: int = 0
+    many_rows: int = 0
 
     @classmethod
     def of(cls, space: Space, rows: Rows, even: bool, many_rows: int, block_rows: int) -> "DeviceSource[Rows]":
         """Cut rows into blocks, without copying them."""
-        return DeviceSource(space, Cut(lambda: [rows], many_rows), rows.X.shape[0], even, block_rows)
+        return DeviceSource(space, Cut(lambda: [rows], many_rows), rows.X.shape[0], even, block_rows, many_rows)
 
     def fold(self, from_block: Callable[[B], P]) -> P:
         """Return the statistic of all blocks, given a function that works on the device."""
@@ -103,9 +151,16 @@ class DeviceSource(Source[B], Generic[B]):
         """Return the function of every block as a source, kept where there is memory for it."""
         original, given = _parts(function)
         start: Callable[[], Iterator[D]] = Computed(self.start, MAPS[original](self.space, *given))
+        start = Joined(self.space, start, self.many_rows) if original in NARROW else start
         start = Kept(start) if self.space.keeps(self.n_rows, width) else start
         start = Cut(start, self.block_rows) if self.block_rows else start
-        return DeviceSource(self.space, start, self.n_rows, self.even)
+        return DeviceSource(self.space, start, self.n_rows, self.even, many_rows=self.many_rows)
+
+    def through(self, function: Callable[[B], D], width: int) -> "DeviceSource[D]":
+        """Return the function of every block as a source, the blocks kept that there is memory for."""
+        original, given = _parts(function)
+        start = KeptPartly(self.start, MAPS[original](self.space, *given), self.space.room(width))
+        return DeviceSource(self.space, start, self.n_rows, self.even, self.block_rows, self.many_rows)
 
 
 def _parts(function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -21,8 +21,9 @@ DeviceArray = Any
 UNKNOWN_MEMORY = 2**30
 """Bytes that count as free where the library does not say, as on a CPU."""
 
-BLOCK_SHARE, KEPT_SHARE = 0.1, 0.25
-"""Share of the free memory that the work on one block may take, and that one pass may keep for later ones."""
+BLOCK_SHARE, KEPT_SHARE, SPARED_SHARE = 0.1, 0.25, 0.7
+"""Share of the free memory that the work on one block may take, that one pass may keep for several later ones, and for
+one that follows at once."""
 
 FEWEST_ROWS = 1024
 """Rows of a block at least."""
@@ -32,6 +33,9 @@ ALIGNED, PIECE = 16, 256
 
 Multiples of what the kernels of GPU libraries take at a time.
 """
+
+CHUNKS = 128
+"""Chunks of rows over which a Gram matrix of few columns is summed; about the processors of a GPU."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,10 @@ class Space:
     def double(self, array: DeviceArray) -> DeviceArray:
         """Return an array as float64."""
         return array if array.dtype == self.xp.float64 else self.xp.astype(array, self.xp.float64)
+
+    def column(self, X: DeviceArray, j: int) -> DeviceArray:
+        """Return a copy of one column as float64, without gaps in memory: what follows is far faster on such."""
+        return self.xp.asarray(self.double(X[:, j]), copy=True)
 
     def one_hot(self, codes: DeviceArray, n_classes: int) -> DeviceArray:
         """Return the one-hot matrix of class codes, (n, N)."""
@@ -153,6 +161,10 @@ class Space:
         """Return how many rows a block may have, if the work on a row takes `width` numbers."""
         return max(FEWEST_ROWS, int(BLOCK_SHARE * self.free_memory / (8 * width)))
 
+    def room(self, width: int) -> int:
+        """Return how many rows a pass may keep `width` numbers of, for one more pass that would compute them again."""
+        return int(SPARED_SHARE * self.free_memory / (8 * width))
+
     def keeps(self, n_rows: int, width: int) -> bool:
         """Say whether a pass may keep `width` numbers of each row."""
         return n_rows * width * 8 <= KEPT_SHARE * self.free_memory
@@ -179,16 +191,28 @@ def gram(space: Space, F: DeviceArray) -> DeviceArray:
 
     Libraries offer no product that knows its result to be symmetric; leaving out pieces saves up to half of the work.
     """
-    p = F.shape[1]
+    n, p = F.shape
+    if p <= PIECE and n >= CHUNKS * PIECE:
+        return _narrow_gram(space, F)
     found = space.zeros(p, p)
     for a, b in pieces(p):
         found[:b, a:b] = F[:, :b].T @ F[:, a:b]
     return found
 
 
-def times_triangle(space: Space, F: DeviceArray, T: DeviceArray) -> DeviceArray:
-    """Return F T for an upper triangular T, without the pieces that are 0."""
-    found = space.matrix(F.shape[0], T.shape[1])
+def _narrow_gram(space: Space, F: DeviceArray) -> DeviceArray:
+    """Return FᵀF of few columns, as a sum over chunks of rows: one small result would keep few processors busy."""
+    xp, (n, p) = space.xp, F.shape
+    size = n // CHUNKS
+    chunks = xp.reshape(F[: CHUNKS * size, :], (CHUNKS, size, p))
+    found = xp.sum(xp.matmul(xp.permute_dims(chunks, (0, 2, 1)), chunks), axis=0)
+    rest = F[CHUNKS * size :, :]
+    return found + rest.T @ rest
+
+
+def times_triangle(space: Space, F: DeviceArray, T: DeviceArray, room: int = 0) -> DeviceArray:
+    """Return F T for an upper triangular T, without the pieces that are 0; and `room` more columns, not set."""
+    found = space.matrix(F.shape[0], T.shape[1] + room)
     for a, b in pieces(T.shape[1]):
         space.product_into(found[:, a:b], F[:, :b], T[:b, a:b])
     return found
