@@ -1,12 +1,14 @@
-"""Streamed fits: the contract on the paper's sets, and throughput and memory from Parquet.
+"""Streamed fits: the contract on the paper's sets, and throughput and memory from Parquet and from a raw CSV file.
 
 Contract:    COGMAP_DATA=… python benchmarks/stream.py contract
 Throughput:  python benchmarks/stream.py parquet --rows 1000000 --features 20
+Raw CSV:     python benchmarks/stream.py csv --rows 100000
 
 `contract` fits every set at once and in blocks of 384 rows, and prints the largest change of any score of any row,
 relative to the largest score. `parquet` writes a file, fits it streamed, and before and after that as many rows in
 memory as `--memory` says; it prints rows per second of processor time, the peak of the resident memory, and the most
-space that temporary files took, each fit in a process of its own.
+space that temporary files took, each fit in a process of its own. `csv` writes eight numbers, one of them with missing
+values, a text and a flag, and has the command line fit them with `--memory 100MB`.
 """
 
 import argparse
@@ -132,6 +134,36 @@ def parquet(arguments):
     )
 
 
+def write_csv(path, n):
+    """Write a raw table, 100,000 rows at a time."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    for start in range(0, n, 10**5):
+        X, y = problem(rng, min(10**5, n - start), 8)
+        table = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+        table.loc[rng.random(len(y)) < 0.05, "x7"] = np.nan
+        table["town"], table["new"] = rng.choice(["Ghent", "Hasselt", "Tilburg"], len(y)), rng.random(len(y)) < 0.5
+        table["y"] = np.where(y, "yes", "no")
+        table.to_csv(path, mode="a", index=False, header=start == 0)
+
+
+def csv(arguments):
+    """Fit a raw table from the command line."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, model = Path(folder) / "rows.csv", Path(folder) / "rows.cogmap"
+        write_csv(path, arguments.rows)
+        command = ["fit", path, "--target", "y", "--memory", "100MB", "--model", model]
+        code = "import sys; from cogmap.cli import main; main(sys.argv[1:])"
+        subprocess.run([sys.executable, "-c", code, *map(str, command)], check=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print("| rows | file | seconds | peak of the process |\n|---|---|---|---|")
+        print(
+            f"| {arguments.rows} | {path.stat().st_size / 1e6:.0f} MB | {used.ru_utime + used.ru_stime:.1f} | "
+            f"{used.ru_maxrss / 1024:.0f} MB |"
+        )
+
+
 def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -142,6 +174,9 @@ def main():
     one.add_argument("--features", type=int, default=20)
     one.add_argument("--memory", type=int, default=200_000)
     one.set_defaults(run=parquet)
+    one = commands.add_parser("csv")
+    one.add_argument("--rows", type=int, default=10**5)
+    one.set_defaults(run=csv)
     part = commands.add_parser("streamed")
     part.add_argument("path")
     part.set_defaults(run=lambda given: streamed(given.path))
