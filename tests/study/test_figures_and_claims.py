@@ -26,8 +26,8 @@ def readouts(trajectory, final):
     )
 
 
-def judged(name, results):
-    return CLAIMS[name](results, None)
+def judged(name, results, network="LTCN"):
+    return CLAIMS[name](results, None, network)
 
 
 def test_the_twelve_datasets_are_those_of_the_papers_figure():
@@ -99,6 +99,15 @@ def test_both_steps(inner, holds):
     assert judged("both-steps", frame(*made)).holds is holds
     with pytest.raises(MissingResultsError, match="Only 2 datasets"):
         judged("both-steps", frame(*made[:6]))
+
+
+def test_the_network_of_the_authors_code_is_judged_by_its_own_rows():
+    found = compared(0.6, 0.7)
+    found.loc[found["classifier"] == "LTCN", "classifier"] = "LTCN slopes"
+    for name in ("black-boxes", "fastest"):
+        assert not judged(name, found, "LTCN slopes").holds
+        with pytest.raises(MissingResultsError, match="LTCN"):
+            judged(name, found)
 
 
 @pytest.mark.parametrize("name", [name for name in CLAIMS if name != "relevance"])

@@ -3,6 +3,8 @@
 A claim states beforehand what would count as support; the verdict is "holds", "does not hold", or an error that names
 the run which is missing. Easy to get wrong: choosing the best φ on the very folds that judge it always finds a gain, so
 φ is chosen on four folds and judged on the fifth.
+
+Each can be put to ``LTCN``, with inner weights as printed, and to ``LTCN slopes``, with those of the authors' code.
 """
 
 import warnings
@@ -22,11 +24,12 @@ from ..datasets import load
 from ..warnings import IllConditionedWarning
 from .comparison import against, complete
 from .figures import MissingResultsError
+from .registry import Shape, find
 from .sweeps import MAX_ITER, readout_curves, swept
 from .tables import by_dataset, comparable_kappas, select, whole_times
 
 BLACK_BOXES = ("SVM", "RF", "MLP", "LightGBM")
-PAPERS_TEN = ("SVM", "LR", "DT", "RF", "MLP", "RIPPER", "SOM", "FRCN", "LightGBM", "LTCN")
+PAPERS_NINE = ("SVM", "LR", "DT", "RF", "MLP", "RIPPER", "SOM", "FRCN", "LightGBM")
 LEVEL = 0.05
 FEWEST = 10
 """Fewest datasets of a test whose failure to find a difference says something."""
@@ -54,13 +57,13 @@ class Verdict:
         return f"{'holds' if self.holds else 'does not hold'}: {self.claim}\n  {self.evidence}"
 
 
-def fixed_point(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
+def fixed_point(results: pd.DataFrame, data_dir: str | None = None, network: str = "LTCN") -> Verdict:
     """Test that recurrence-aware reading is unharmed by the unique fixed point.
 
     Where the final state has collapsed (kappa below half of linear regression's, which is φ = 0), the recurrence-aware
     kappa must on average be no worse than linear regression's by more than `NOTABLE`.
     """
-    curves = _curves(results)
+    curves = _curves(results, network)
     linear = curves["trajectory"].xs(0.0, level="phi").rename("linear")
     joined = curves.reset_index().merge(linear, left_on="dataset", right_index=True)
     bent = joined[joined["phi"] > 0]
@@ -75,9 +78,9 @@ def fixed_point(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
     return Verdict("recurrence-aware is unharmed by the unique fixed point", bool(gain.mean() >= -NOTABLE), text)
 
 
-def linearity(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
+def linearity(results: pd.DataFrame, data_dir: str | None = None, network: str = "LTCN") -> Verdict:
     """Test that some problems gain from φ < 1: φ chosen on the other folds gains `NOTABLE` of kappa somewhere."""
-    sweep = swept(results)
+    sweep = swept(results, network)
     rows = sweep[(sweep["max_iter"] == MAX_ITER) & (sweep["readout"] == "trajectory") & (sweep["phi"] > 0)]
     if rows.empty or 1.0 not in set(rows["phi"]):
         raise MissingResultsError("There is no sweep of φ: run `cogmap study sweep readouts` first.")
@@ -97,9 +100,9 @@ def _honest_gain(part: pd.DataFrame) -> float:
     return float(np.mean([table.loc[f, phi] - table.loc[f, 1.0] for f, phi in zip(table.index, picked, strict=True)]))
 
 
-def five_iterations(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
+def five_iterations(results: pd.DataFrame, data_dir: str | None = None, network: str = "LTCN") -> Verdict:
     """Test that little is gained after five iterations: the mean kappa at T = 20 is larger by less than `CLOSE`."""
-    sweep = swept(results)
+    sweep = swept(results, network)
     table = sweep[(sweep["readout"] == "trajectory") & (sweep["phi"] > 0)].pivot_table(
         index=["dataset", "phi"], columns="max_iter", values="kappa"
     )
@@ -112,61 +115,65 @@ def five_iterations(results: pd.DataFrame, data_dir: str | None = None) -> Verdi
     return Verdict("there is little gain after five iterations", bool(gain.mean() < CLOSE), text)
 
 
-def black_boxes(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
-    """Test that LTCN is comparable to the black boxes: none is better by Wilcoxon's test after Holm at `LEVEL`.
+def black_boxes(results: pd.DataFrame, data_dir: str | None = None, network: str = "LTCN") -> Verdict:
+    """Test that the network is comparable to black boxes: none is better by Wilcoxon's test after Holm at `LEVEL`.
 
-    Those take part that are finished wherever LTCN is.
+    Those take part that are finished wherever the network is.
     """
     kappa = _kappas(results)
-    kappa = kappa[kappa["LTCN"].notna()] if "LTCN" in kappa else kappa[:0]
+    kappa = kappa[kappa[network].notna()] if network in kappa else kappa[:0]
     rivals = [name for name in BLACK_BOXES if name in kappa and kappa[name].notna().all()]
     if kappa.empty or not rivals:
-        raise MissingResultsError("LTCN and a black box must be finished: run `cogmap study run` first.")
-    kappa = _enough(kappa[["LTCN", *rivals]])
-    table = against(kappa, "LTCN")
+        raise MissingResultsError(f"{network} and a black box must be finished: run `cogmap study run` first.")
+    kappa = _enough(kappa[[network, *rivals]])
+    table = against(kappa, network)
     better = table[(table["difference"] > 0) & (table["holm"] < LEVEL)]["classifier"].tolist()
     shown = ", ".join(f"{r.classifier} {r.difference:+.3f} (p = {r.holm:.2g})" for r in table.itertuples())
-    text = f"Kappa of each less that of LTCN over {len(kappa)} datasets: {shown}."
-    return Verdict("LTCN is comparable to black boxes", not better, text)
+    text = f"Kappa of each less that of {network} over {len(kappa)} datasets: {shown}."
+    return Verdict(f"{network} is comparable to black boxes", not better, text)
 
 
-def fastest(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
-    """Test that LTCN trains fastest among the most accurate of the paper's ten: those within `CLOSE` of the best."""
-    kappa, _ = complete(_kappas(results)[lambda table: [name for name in PAPERS_TEN if name in table]])
+def fastest(results: pd.DataFrame, data_dir: str | None = None, network: str = "LTCN") -> Verdict:
+    """Test that the network trains fastest among the most accurate of the ten: those within `CLOSE` of the best."""
+    ten = (*PAPERS_NINE, network)
+    kappa, _ = complete(_kappas(results)[lambda table: [name for name in ten if name in table]])
     seconds = whole_times(select(results)).reindex(kappa.index).mean()
-    if "LTCN" not in kappa or "LTCN" not in seconds:
-        raise MissingResultsError("LTCN must be finished and timed: run `cogmap study run` first.")
+    if network not in kappa or network not in seconds:
+        raise MissingResultsError(f"{network} must be finished and timed: run `cogmap study run` first.")
     mean = kappa.mean()
     accurate = [name for name in mean.index if mean[name] >= mean.max() - CLOSE]
     shown = ", ".join(f"{name} {mean[name]:.3f} in {seconds[name]:.2f} s" for name in accurate)
-    holds = "LTCN" in accurate and bool(seconds[accurate].idxmin() == "LTCN")
-    return Verdict("LTCN is the fastest among the most accurate", holds, f"Within {CLOSE} of the best: {shown}.")
+    holds = network in accurate and bool(seconds[accurate].idxmin() == network)
+    return Verdict(f"{network} is the fastest among the most accurate", holds, f"Within {CLOSE} of the best: {shown}.")
 
 
-def both_steps(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
-    """Test that both learning steps contribute: LTCN beats either kind of random weights by Wilcoxon after Holm."""
-    names = ["LTCN", "random inner weights", "random outer weights"]
+def both_steps(results: pd.DataFrame, data_dir: str | None = None, network: str = "LTCN") -> Verdict:
+    """Test that both learning steps contribute: the network beats both kinds of random weights, Wilcoxon after Holm."""
+    names = [network, "random inner weights", "random outer weights"]
     kappa = by_dataset(select(results))
     if not set(names) <= set(kappa):
-        raise MissingResultsError("The ablation is not finished: run `cogmap study run --classifiers LTCN,ablation`.")
+        raise MissingResultsError(
+            f"The ablation is not finished: run `cogmap study run --classifiers '{network},ablation'`."
+        )
     kappa = _enough(kappa[names].dropna())
-    table = against(kappa, "LTCN")
+    table = against(kappa, network)
     holds = bool(((table["difference"] < 0) & (table["holm"] < LEVEL)).all())
     shown = ", ".join(f"{r.classifier} {kappa[r.classifier].mean():.3f} (p = {r.holm:.2g})" for r in table.itertuples())
-    text = f"Mean kappa over {len(kappa)} datasets: LTCN {kappa['LTCN'].mean():.3f}, {shown}."
+    text = f"Mean kappa over {len(kappa)} datasets: {network} {kappa[network].mean():.3f}, {shown}."
     return Verdict("both learning steps contribute", holds, text)
 
 
-def relevance(results: pd.DataFrame, data_dir: str | None = None) -> Verdict:
+def relevance(results: pd.DataFrame, data_dir: str | None = None, network: str = "LTCN") -> Verdict:
     """Test that relevance, which is read from the weights alone, matters.
 
     In test rows, shuffling the quarter of the features with the largest relevance must cost more kappa than shuffling
     the quarter with the smallest, by Wilcoxon's one-sided test over datasets, for the network as the paper prints it.
     """
     found = {}
+    inner = find(network).make(Shape(2, 2, 2)).inner
     models = {
-        "as printed": LTCNClassifier.paper(),
-        "as printed but T = 5": LTCNClassifier.paper(max_iter=5),
+        "as printed": LTCNClassifier.paper(inner=inner),
+        "as printed but T = 5": LTCNClassifier.paper(inner=inner, max_iter=5),
         "LTCNClassifier()": LTCNClassifier(),
     }
     for label, model in models.items():
@@ -203,8 +210,8 @@ def shuffling_costs(model: Any, name: str, data_dir: str | None = None) -> tuple
     return costs[0], costs[1]
 
 
-def _curves(results: pd.DataFrame) -> pd.DataFrame:
-    curves = readout_curves(swept(results))
+def _curves(results: pd.DataFrame, network: str) -> pd.DataFrame:
+    curves = readout_curves(swept(results, network))
     if not {"final", "trajectory"} <= set(curves.columns) or 0.0 not in curves.index.get_level_values("phi"):
         raise MissingResultsError("There is no sweep of φ with both readouts: run `cogmap study sweep readouts` first.")
     return curves.dropna()
@@ -222,7 +229,7 @@ def _kappas(results: pd.DataFrame) -> pd.DataFrame:
     return comparable_kappas(select(results))
 
 
-CLAIMS: dict[str, Callable[[pd.DataFrame, str | None], Verdict]] = {
+CLAIMS: dict[str, Callable[[pd.DataFrame, str | None, str], Verdict]] = {
     "fixed-point": fixed_point,
     "linearity": linearity,
     "five-iterations": five_iterations,

@@ -284,11 +284,21 @@ def figure(names: tuple[str, ...], output: Path, results: Path) -> None:
             click.echo(f"{name}: {error}", err=True)
 
 
+network_option = click.option(
+    "--network",
+    type=click.Choice(["LTCN", "LTCN slopes"]),
+    default="LTCN",
+    show_default=True,
+    help="Inner weights as printed, or as in the authors' code.",
+)
+
+
 @study.command()
 @click.argument("name")
+@network_option
 @results_option
 @data_dir_option
-def claim(name: str, results: Path, data_dir: str | None) -> None:
+def claim(name: str, network: str, results: Path, data_dir: str | None) -> None:
     """Say whether one of the paper's claims holds in the results."""
     from .claims import CLAIMS
     from .figures import MissingResultsError
@@ -297,16 +307,17 @@ def claim(name: str, results: Path, data_dir: str | None) -> None:
     if name not in CLAIMS:
         raise click.BadParameter(f"there is no claim {name!r}: use {', '.join(CLAIMS)}.")
     try:
-        click.echo(str(CLAIMS[name](frame(results), data_dir)))
+        click.echo(str(CLAIMS[name](frame(results), data_dir, network)))
     except MissingResultsError as error:
         raise click.ClickException(str(error)) from error
 
 
 @study.command()
+@network_option
 @results_option
 @data_dir_option
 @click.pass_context
-def claims(context: click.Context, results: Path, data_dir: str | None) -> None:
+def claims(context: click.Context, network: str, results: Path, data_dir: str | None) -> None:
     """Say of every claim of the paper whether it holds in the results."""
     from .claims import CLAIMS
     from .figures import MissingResultsError
@@ -315,6 +326,6 @@ def claims(context: click.Context, results: Path, data_dir: str | None) -> None:
     found = frame(results)
     for name, judge in CLAIMS.items():
         try:
-            click.echo(f"{name}: {judge(found, data_dir)}")
+            click.echo(f"{name}: {judge(found, data_dir, network)}")
         except MissingResultsError as error:
             click.echo(f"{name}: not decided: {error}")
