@@ -185,9 +185,7 @@ class Evidence:
     @classmethod
     def from_block(cls, block: Framed) -> Self:
         """Factorise a block."""
-        Z = block.Z
-        factor = Factor.from_block(Z, block.weight, np.eye(block.n_classes)[block.codes])
-        return cls(factor, Z.min(axis=0), Z.max(axis=0), block.changes)
+        return cls(_factor(block), block.Z.min(axis=0), block.Z.max(axis=0), block.changes)
 
     def merge(self, other: Self) -> Self:
         """Join two."""
@@ -199,9 +197,13 @@ class Evidence:
         )
 
 
-def refined(known: Scatter, block: Framed) -> Evidence:
-    """Return the evidence of a block; `known` is the scatter of all rows, which a device begins with."""
-    return Evidence.from_block(block)
+def _factor(block: Framed) -> Factor:
+    return Factor.from_block(block.Z, block.weight, np.eye(block.n_classes)[block.codes])
+
+
+def refined(known: Scatter, n_columns: int, block: Framed) -> Factor:
+    """Return the factor of a block. A device begins with the scatter of all rows, and the number of their columns."""
+    return _factor(block)
 
 
 def fixed_at(changes: Array, tol: float) -> int:
@@ -295,5 +297,7 @@ def fit_ridge(
         rows = source.through(partial(framed, frame), len(frame.mean))
     found = sums.solved(frame, alpha)
     if found is None:
-        found = solve(frame, rows.reduce(partial(refined, sums.scatter(len(frame.mean)))), alpha)
+        p = len(frame.mean)
+        factor = rows.reduce(partial(refined, sums.scatter(p), p))
+        found = solve(frame, Evidence(factor, sums.low[:p], sums.high[:p], sums.changes), alpha)
     return *found, rows.map(partial(scored, found[1], mass), len(mass) + 2)

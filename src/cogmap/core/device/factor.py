@@ -75,20 +75,22 @@ def states_factor(source: DeviceSource[Started], activation: str | None) -> Fact
     def columns(states: DeviceArray) -> DeviceArray:
         return states if f is None else space.xp.concat([states, inverse(space, f, states)], axis=1)
 
-    some = next(iter(source.start())).initial
-    centre = space.xp.mean(columns(some[: min(CENTRE_ROWS, some.shape[0]), :]), axis=0)
+    centre: list[DeviceArray] = []
 
     def of_block(block: Started) -> Pending:
-        sums, upper = about(space, columns(block.initial) - centre, block.weight, source.even)
+        states = columns(block.initial)
+        if not centre:
+            centre.append(space.xp.mean(states[: min(CENTRE_ROWS, states.shape[0]), :], axis=0))
+        sums, upper = about(space, states - centre[0], block.weight, source.even)
         return Pending(space, (space.xp.sum(block.weight), sums, upper))
 
     total, sums, upper = source.fold(of_block).host
-    known = Scatter.of(float(total), space.host(centre), sums, upper)
+    known = Scatter.of(float(total), space.host(centre[0]), sums, upper)
     if f is None:
-        return factor(source.n_rows, known, root(known.gram), some.shape[1])
+        return factor(source.n_rows, known, root(known.gram), len(sums))
     mean = space.put(known.mean)
     found = refined(source, lambda block: (columns(block.initial) - mean, block.weight), known)
-    return factor(source.n_rows, known, found, some.shape[1])
+    return factor(source.n_rows, known, found, len(sums) // 2)
 
 
 def factor(n_rows: int, known: Scatter, centred: Array, n_columns: int) -> Factor:

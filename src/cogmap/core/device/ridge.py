@@ -11,8 +11,8 @@ import numpy as np
 from .. import ridge_passes
 from ..activation import Array
 from ..decision_passes import Scored
-from ..ridge_passes import Evidence, Frame, Framed, Smoother, Sums
-from ..statistics import Scatter
+from ..ridge_passes import Frame, Framed, Smoother, Sums
+from ..statistics import Factor, Scatter
 from ..training import Started
 from .blocks import leave_one_out
 from .factor import about, factor, refined
@@ -67,18 +67,11 @@ def sums(source: DeviceSource[Framed]) -> DeviceSums:
     return DeviceSums(found, gram, low, high, changes, space)
 
 
-def refined_evidence(source: DeviceSource[Framed], known: Scatter) -> Evidence:
-    """Return the evidence as a factor whose small singular values have digits too."""
-    space, mean = source.space, source.space.put(known.mean)
-    seen = next(iter(source.start()))
-    p = seen.Z.shape[1] - seen.n_classes
-
-    def extent(block: Framed) -> Pending:
-        return Pending(space, (), *((part,) for part in space.extremes(block.Z[:, :p])))
-
-    low, high = source.fold(extent).host
-    whole = factor(source.n_rows, known, refined(source, lambda block: (block.Z - mean, block.weight), known), p)
-    return Evidence(whole, low, high, np.empty(0))
+def refined_factor(source: DeviceSource[Framed], known: Scatter, n_columns: int) -> Factor:
+    """Return the factor of all rows, whose small singular values have digits too."""
+    mean = source.space.put(known.mean)
+    centred = refined(source, lambda block: (block.Z - mean, block.weight), known)
+    return factor(source.n_rows, known, centred, n_columns)
 
 
 def scored(space: Space, found: Smoother, mass: Array) -> Callable[[Framed], Scored]:
@@ -115,4 +108,4 @@ MAPS[ridge_passes.framed] = framed
 MAPS[ridge_passes.scored] = scored
 NARROW.add(ridge_passes.scored)
 REDUCTIONS[ridge_passes.Sums.from_block] = sums
-REDUCTIONS[ridge_passes.refined] = refined_evidence
+REDUCTIONS[ridge_passes.refined] = refined_factor
