@@ -90,7 +90,8 @@ class Spark:
 
         os.environ["PYSPARK_PYTHON"] = sys.executable
         builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-        builder = builder.config("spark.ui.showConsoleProgress", "false")
+        # With the default of 1 GB, Java gave out after some twenty-five fits in one session.
+        builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "4g")
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
         self.session = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "1000").getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")

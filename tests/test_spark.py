@@ -1,6 +1,7 @@
 """Spark fits on local[2] against fits in memory."""
 
 import os
+import pickle
 import shutil
 import signal
 import sys
@@ -14,7 +15,7 @@ from sklearn.datasets import load_iris
 from cogmap import LTCNClassifier
 from cogmap.core.sources import BLOCK_ROWS
 from cogmap.core.training import MOST_ROWS
-from cogmap.spark import SparkLTCNClassifier
+from cogmap.spark import PIECE, SparkLTCNClassifier, _answer, _collected
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 if shutil.which("java") is None:
@@ -113,6 +114,20 @@ def test_few_rows_from_one_column_of_features_with_weights(kind, spark):
     assert (found.to_local().decision_function(X) == expected.decision_function(X)).all()
     guesses = found.transform(table).toPandas()["guess"]
     assert (guesses.to_numpy() == expected.predict(X)).all()
+
+
+def test_a_large_answer_of_a_partition_comes_back_whole(spark):
+    """In rows of a megabyte: Java's heap gave out over one row with the Gram matrices of 62 concepts."""
+
+    def answered(batches):
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from _answer(np.random.default_rng(number).bytes(3 * PIECE + 5))
+
+    found = _collected(spark.range(0, 3, 1, 3), answered)
+    assert [part for part, _ in found] == [0, 1, 2]
+    for number, answer in found:
+        assert pickle.loads(answer) == np.random.default_rng(number).bytes(3 * PIECE + 5)
 
 
 def test_a_missing_column_is_named(spark):

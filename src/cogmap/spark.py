@@ -10,6 +10,8 @@ partitions. Persist what a shuffle or a sample made; a pass that finds other num
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -25,6 +27,9 @@ from .validation import module
 
 B = TypeVar("B")
 D = TypeVar("D")
+
+PIECE = 2**20
+"""Bytes of the largest piece in which a partition's answer is sent; Gram matrices of many concepts take 100 MB."""
 
 
 class SparkLTCNClassifier(BaseEstimator):
@@ -185,15 +190,19 @@ def _vector(value: Any) -> Any:
 
 def _collected(dataset: Any, function: Callable[[Iterator[Any]], Iterator[Any]]) -> list[tuple[int, bytes]]:
     """Run a function of each partition; return what each found, by the partition's index."""
-    found = dataset.mapInArrow(function, "part int, found binary").toLocalIterator()
-    return [(row["part"], bytes(row["found"])) for row in found]
+    rows = dataset.mapInArrow(function, "part int, piece int, found binary").toLocalIterator()
+    pieces = sorted((row["part"], row["piece"], bytes(row["found"])) for row in rows)
+    return [(part, b"".join(piece for _, _, piece in group)) for part, group in groupby(pieces, itemgetter(0))]
 
 
 def _answer(found: Any) -> Iterator[Any]:
+    """Yield the answer of a partition, in pieces: Java copies each row several times over."""
     pyarrow = module("pyarrow", "spark")
-    index = module("pyspark", "spark").TaskContext.get().partitionId()
-    columns = [pyarrow.array([index], pyarrow.int32()), pyarrow.array([pickle.dumps(found)], pyarrow.binary())]
-    yield pyarrow.RecordBatch.from_arrays(columns, names=["part", "found"])
+    index, text = module("pyspark", "spark").TaskContext.get().partitionId(), pickle.dumps(found)
+    for piece, start in enumerate(range(0, len(text), PIECE)):
+        columns = [pyarrow.array([number], pyarrow.int32()) for number in (index, piece)]
+        columns.append(pyarrow.array([text[start : start + PIECE]], pyarrow.binary()))
+        yield pyarrow.RecordBatch.from_arrays(columns, names=["part", "piece", "found"])
 
 
 @dataclass(frozen=True)

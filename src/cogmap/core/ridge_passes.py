@@ -173,6 +173,11 @@ class Sums:
         return np.linalg.eigvalsh(G).astype(np.float64, copy=False)
 
 
+def summed(block: Framed) -> Sums:
+    """Return the sums of a block. A plain function: a cluster would send a class method with all that it refers to."""
+    return Sums.from_block(block)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The factor of (1 | Z̃ | Y), Y the one-hot; the range of every column, and how far activations move."""
@@ -290,7 +295,7 @@ def fit_ridge(
 ) -> tuple[Solved, Smoother, Source[Scored]]:
     """Solve for one penalty from blocks; also return the scores that the decision is judged by."""
     rows = source.through(partial(framed, frame), len(frame.mean))
-    sums = rows.reduce(Sums.from_block)
+    sums = rows.reduce(summed)
     n_iter = sums.n_iter(tol)
     if n_iter < frame.n_iter:
         frame = frame.cut(n_iter)

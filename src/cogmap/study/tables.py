@@ -57,6 +57,10 @@ def by_dataset(results: pd.DataFrame, value: str = "kappa") -> pd.DataFrame:
     return table.reindex(columns=sorted(table.columns, key=_registry_order))
 
 
+COMPARABLE = 0.9
+"""Smallest share of the datasets over which a mean is compared with the paper's."""
+
+
 def whole_times(results: pd.DataFrame) -> pd.DataFrame:
     """Return processor seconds of one fit on the whole dataset, dataset × method."""
     rows = results[(results["fold"] == WHOLE) & (results["error"] == "")]
@@ -72,7 +76,10 @@ def _registry_order(method: str) -> tuple[int, str]:
 def scores_table(
     results: pd.DataFrame, table: str, groups: tuple[str, ...], extra: tuple[str, ...] = ()
 ) -> pd.DataFrame:
-    """Return kappa, accuracy and training time of the methods of some groups beside the paper's table."""
+    """Return kappa, accuracy and training time of the methods of some groups beside the paper's table.
+
+    A method's mean over few of the datasets that others have cannot be compared, so it has no difference to the paper.
+    """
     kappa, accuracy = by_dataset(results), by_dataset(results, "accuracy")
     seconds, printed = whole_times(results), paper_numbers(table)
     wanted = [entry.name for entry in ENTRIES if entry.group in groups or entry.name in extra]
@@ -88,7 +95,10 @@ def scores_table(
             "accuracy": accuracy[method].mean(),
             "seconds": seconds[method].mean() if method in seconds else np.nan,
         }
-        rows.append(row | _beside(row, printed, base))
+        beside = _beside(row, printed, base)
+        if row["sets"] < COMPARABLE * len(kappa):
+            beside |= dict.fromkeys(("Δ kappa", "Δ accuracy"), np.nan)
+        rows.append(row | beside)
     return (
         pd.DataFrame(rows).sort_values("kappa", ascending=False, kind="stable").reset_index(drop=True)
         if rows

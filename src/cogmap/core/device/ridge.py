@@ -107,5 +107,5 @@ def scored(space: Space, found: Smoother, mass: Array) -> Callable[[Framed], Sco
 MAPS[ridge_passes.framed] = framed
 MAPS[ridge_passes.scored] = scored
 NARROW.add(ridge_passes.scored)
-REDUCTIONS[ridge_passes.Sums.from_block] = sums
+REDUCTIONS[ridge_passes.summed] = sums
 REDUCTIONS[ridge_passes.refined] = refined_factor
