@@ -8,6 +8,7 @@ partitions. Persist what a shuffle or a sample made; a pass that finds other num
 """
 
 import pickle
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -192,13 +193,17 @@ def _collected(dataset: Any, function: Callable[[Iterator[Any]], Iterator[Any]])
     """Run a function of each partition; return what each found, by the partition's index."""
     rows = dataset.mapInArrow(function, "part int, piece int, found binary").toLocalIterator()
     pieces = sorted((row["part"], row["piece"], bytes(row["found"])) for row in rows)
-    return [(part, b"".join(piece for _, _, piece in group)) for part, group in groupby(pieces, itemgetter(0))]
+    parts = ((part, b"".join(piece for _, _, piece in group)) for part, group in groupby(pieces, itemgetter(0)))
+    return [(part, zlib.decompress(text)) for part, text in parts]
 
 
 def _answer(found: Any) -> Iterator[Any]:
-    """Yield the answer of a partition, in pieces: Java copies each row several times over."""
+    """Yield the answer of a partition, in pieces: Java copies each row several times over.
+
+    Compressed: in the first pass for rank knots, a partition of few rows answers with millions of cells, most empty.
+    """
     pyarrow = module("pyarrow", "spark")
-    index, text = module("pyspark", "spark").TaskContext.get().partitionId(), pickle.dumps(found)
+    index, text = module("pyspark", "spark").TaskContext.get().partitionId(), zlib.compress(pickle.dumps(found), 1)
     for piece, start in enumerate(range(0, len(text), PIECE)):
         columns = [pyarrow.array([number], pyarrow.int32()) for number in (index, piece)]
         columns.append(pyarrow.array([text[start : start + PIECE]], pyarrow.binary()))
