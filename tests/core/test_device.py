@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 import array_api_strict
 import numpy as np
@@ -16,12 +17,13 @@ import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
 from cogmap.core import passes, scaling
 from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.concepts import fit_concepts
+from cogmap.core.decision_passes import Scored
 from cogmap.core.device.factor import refined, root, states_factor
 from cogmap.core.device.increments import STEP, Reasoner, operations
 from cogmap.core.device.kernels import compiled
 from cogmap.core.device.sampling import MIX, DeviceOutlyingness, device_keys, mixed, sample
 from cogmap.core.device.scaling import DeviceConcepts, Line, rank_knots
-from cogmap.core.device.source import DeviceSource
+from cogmap.core.device.source import DeviceSource, Joined, KeptPartly
 from cogmap.core.device.space import Space, gram, pieces, times_triangle
 from cogmap.core.increments import block_increments
 from cogmap.core.reasoning import Network
@@ -114,6 +116,25 @@ def test_keys_are_those_of_numpy_in_torch(rng):
     X = rng.normal(size=(300, 3))
     keys = device_keys(Space(torch, torch.device("cpu")), [torch.asarray(column.copy()) for column in X.T])
     assert (keys.numpy().view(np.uint64) ^ np.uint64(2**63) == content_keys(X)).all()
+
+
+def test_what_there_is_room_for_is_computed_once():
+    class Block(NamedTuple):
+        codes: np.ndarray
+
+    computed = []
+    blocks = [Block(np.full(10, i)) for i in range(4)]
+    kept = KeptPartly(lambda: blocks, lambda block: computed.append(block.codes[0]) or block.codes[0], 25)
+    assert list(kept()) == list(kept()) == [0, 1, 2, 3]
+    assert computed == [0, 1, 2, 3, 2, 3]
+
+
+@pytest.mark.parametrize(("many", "sizes"), [(5, [4, 4, 3]), (8, [8, 3]), (100, [11])])
+def test_narrow_blocks_are_joined_up_to_many_rows(many, sizes, space):
+    parts = [Scored(*(space.put(np.full(n, 1.0 * n)) for _ in range(3))) for n in (4, 4, 3)]
+    joined = list(Joined(space, lambda: parts, many)())
+    assert [block.raw.shape[0] for block in joined] == sizes
+    assert np.concatenate([space.host(block.weight) for block in joined]).tolist() == [4.0] * 8 + [3.0] * 3
 
 
 @pytest.mark.parametrize("size", [0, 1, 40, 5000])

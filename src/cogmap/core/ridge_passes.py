@@ -133,10 +133,6 @@ class Sums:
             self, sums=self.sums + other.sums, gram=self.gram + other.gram, low=low, high=high, changes=changes
         )
 
-    def n_iter(self, tol: float) -> int:
-        """Return the iterations up to the fixed point, where no activation of any row moves by `tol` or more."""
-        return fixed_at(self.changes, tol)
-
     def scatter(self, p: int) -> Scatter:
         """Return mean and Gram matrix of the first p columns and of the one-hot."""
         kept = np.r_[:p, len(self.low) : len(self.sums)]
@@ -180,17 +176,16 @@ def summed(block: Framed) -> Sums:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The factor of (1 | Z̃ | Y), Y the one-hot; the range of every column, and how far activations move."""
+    """The factor of (1 | Z̃ | Y), Y the one-hot, and the range of every column."""
 
     factor: Factor
     low: Array
     high: Array
-    changes: Array
 
     @classmethod
     def from_block(cls, block: Framed) -> Self:
         """Factorise a block."""
-        return cls(_factor(block), block.Z.min(axis=0), block.Z.max(axis=0), block.changes)
+        return cls(_factor(block), block.Z.min(axis=0), block.Z.max(axis=0))
 
     def merge(self, other: Self) -> Self:
         """Join two."""
@@ -198,7 +193,6 @@ class Evidence:
             self.factor.merge(other.factor),
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
-            np.maximum(self.changes, other.changes),
         )
 
 
@@ -212,7 +206,7 @@ def refined(known: Scatter, n_columns: int, block: Framed) -> Factor:
 
 
 def fixed_at(changes: Array, tol: float) -> int:
-    """Return the iterations up to the fixed point, given the largest change of any activation at each."""
+    """Return the iterations up to the fixed point, where no activation of any row moves by `tol` or more."""
     fixed = np.flatnonzero(changes[1:] < tol)
     return int(fixed[0]) if len(fixed) else len(changes) - 1
 
@@ -296,7 +290,7 @@ def fit_ridge(
     """Solve for one penalty from blocks; also return the scores that the decision is judged by."""
     rows = source.through(partial(framed, frame), len(frame.mean))
     sums = rows.reduce(summed)
-    n_iter = sums.n_iter(tol)
+    n_iter = fixed_at(sums.changes, tol)
     if n_iter < frame.n_iter:
         frame = frame.cut(n_iter)
         rows = source.through(partial(framed, frame), len(frame.mean))
@@ -304,5 +298,5 @@ def fit_ridge(
     if found is None:
         p = len(frame.mean)
         factor = rows.reduce(partial(refined, sums.scatter(p), p))
-        found = solve(frame, Evidence(factor, sums.low[:p], sums.high[:p], sums.changes), alpha)
+        found = solve(frame, Evidence(factor, sums.low[:p], sums.high[:p]), alpha)
     return *found, rows.map(partial(scored, found[1], mass), len(mass) + 2)

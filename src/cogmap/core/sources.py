@@ -9,7 +9,7 @@ may write to a disk keeps it there instead: `Blocks.keep` decides.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -73,12 +73,12 @@ class Kept(Generic[D]):
     """What the first whole pass yields, kept for all later ones; what it was computed from is not needed any more."""
 
     start: Callable[[], Iterable[D]] | None
-    known: list[D] | None = None
+    known: list[D] = field(default_factory=list)
 
     def __call__(self) -> Iterator[D]:
         """Yield it for every block."""
-        if self.start is None or self.known is not None:
-            yield from self.known or ()
+        if self.start is None:
+            yield from self.known
             return
         found = []
         for block in self.start():

@@ -167,13 +167,13 @@ def relevance(results: pd.DataFrame, data_dir: str | None = None, network: str =
     """Test that relevance, which is read from the weights alone, matters.
 
     In test rows, shuffling the quarter of the features with the largest relevance must cost more kappa than shuffling
-    the quarter with the smallest, by Wilcoxon's one-sided test over datasets, for the network as the paper prints it.
+    the quarter with the smallest, by Wilcoxon's one-sided test over datasets, for the network with T = 20.
     """
     found = {}
     inner = find(network).make(Shape(2, 2, 2)).inner
     models = {
-        "as printed": LTCNClassifier.paper(inner=inner),
-        "as printed but T = 5": LTCNClassifier.paper(inner=inner, max_iter=5),
+        network: LTCNClassifier.paper(inner=inner),
+        f"{network} but T = 5": LTCNClassifier.paper(inner=inner, max_iter=5),
         "LTCNClassifier()": LTCNClassifier(),
     }
     for label, model in models.items():
@@ -185,7 +185,7 @@ def relevance(results: pd.DataFrame, data_dir: str | None = None, network: str =
         f"{label}: {top:.3f} and {bottom:.3f} (more on {wins}, p = {p:.2g})"
         for label, (p, top, bottom, wins) in found.items()
     )
-    return Verdict("relevance needs no post-hoc method", found["as printed"][0] < LEVEL, text + ".")
+    return Verdict("relevance needs no post-hoc method", found[network][0] < LEVEL, text + ".")
 
 
 def shuffling_costs(model: Any, name: str, data_dir: str | None = None) -> tuple[float, float]:

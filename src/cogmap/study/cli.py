@@ -316,8 +316,7 @@ def claim(name: str, network: str, results: Path, data_dir: str | None) -> None:
 @network_option
 @results_option
 @data_dir_option
-@click.pass_context
-def claims(context: click.Context, network: str, results: Path, data_dir: str | None) -> None:
+def claims(network: str, results: Path, data_dir: str | None) -> None:
     """Say of every claim of the paper whether it holds in the results."""
     from .claims import CLAIMS
     from .figures import MissingResultsError

@@ -23,11 +23,8 @@ from .space import Space, pieces
 
 def framed(space: Space, frame: Frame) -> Callable[[Started], Framed]:
     """Follow rows: Z̃ = (E − mean) · scale, and beside it the one-hot of their classes."""
-    reasoner, M, p = (
-        Reasoner.of(space, frame.network, frame.reference, frame.n_iter),
-        len(frame.reference),
-        len(frame.mean),
-    )
+    reasoner = Reasoner.of(space, frame.network, frame.reference, frame.n_iter)
+    M, p = len(frame.reference), len(frame.mean)
     gain = np.repeat(np.r_[1.0, np.full(frame.n_iter, reasoner.gain)], M)
     factor, shift = space.put(gain * frame.scale), space.put(-frame.mean * frame.scale)
 

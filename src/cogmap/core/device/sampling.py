@@ -41,19 +41,20 @@ def device_keys(space: Space, columns: Iterable[DeviceArray]) -> DeviceArray:
     if not space.sees_bits:
         keys = content_keys(space.host(space.xp.stack(list(columns), axis=1)))
         return space.put((keys ^ np.uint64(2**63)).view(np.int64))
-    found: DeviceArray = _signed(0x9E3779B97F4A7C15)
+    found: DeviceArray = None
     for column in columns:
         bits = (column + 0.0).view(space.xp.int64)
-        found = mixed(space, space.xp.full_like(bits, found) if isinstance(found, int) else found, bits)
+        key = space.xp.full_like(bits, _signed(0x9E3779B97F4A7C15)) if found is None else found
+        found = mixed(space, key, bits)
     return found ^ SIGN
 
 
-def mixed(space: Space, found: DeviceArray, bits: DeviceArray) -> DeviceArray:
+def mixed(space: Space, keys: DeviceArray, bits: DeviceArray) -> DeviceArray:
     """Mix the bits of one more column into the keys (SplitMix64's finaliser)."""
-    compiled = MIX(space, found, bits)
+    compiled = MIX(space, keys, bits)
     if compiled is not None:
         return compiled[0]
-    found = found ^ bits
+    found = keys ^ bits
     found += _signed(0x9E3779B97F4A7C15)
     found ^= _shifted(found, 30)
     found *= _signed(0xBF58476D1CE4E5B9)
