@@ -46,6 +46,13 @@ def test_run_writes_results_and_tables_read_them(tmp_path):
     assert (tmp_path / "tables" / "all.csv").exists()
 
 
+def test_a_table_of_the_datasets_that_a_method_is_finished_on(tmp_path):
+    path = tmp_path / "results.csv"
+    write(path, [*rows("banana", "SVM", 0.8), *rows("yeast", "SVM", 0.4), *rows("banana", "EBM", 0.7)])
+    assert "| SVM | 2 | 0.6000 |" in invoke("table", "all", "--results", path).output
+    assert "| SVM | 1 | 0.8000 |" in invoke("table", "all", "--finished-by", "EBM", "--results", path).output
+
+
 def test_summary_names_means_and_errors(results):
     shown = invoke("summary", "--results", results).output
     assert "0.8000" in shown
@@ -70,6 +77,7 @@ def test_claims_say_what_is_undecided(results):
     ("arguments", "message"),
     [
         (("table", "nothing"), "no table 'nothing'"),
+        (("table", "--finished-by", "nothing"), "no method 'nothing'"),
         (("figure", "nothing"), "no figure 'nothing'"),
         (("claim", "nothing"), "no claim 'nothing'"),
         (("figure", "maps"), "cogmap study sweep maps"),

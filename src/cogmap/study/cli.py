@@ -167,15 +167,22 @@ QUICK_LIMIT = 60.0
 @click.argument("names", nargs=-1)
 @click.option("--quick", is_flag=True, help="First run every classifier on three small datasets, in a few minutes.")
 @click.option("--scale-first", is_flag=True, help="Tabulate the runs that scaled the whole file first.")
+@click.option("--finished-by", help="Only datasets that this method is finished on, such as 'EBM'.")
 @click.option("--output", type=FOLDER, help="Also write .md and .csv files there.")
 @jobs_option
 @results_option
 def table(
-    names: tuple[str, ...], quick: bool, scale_first: bool, output: Path | None, jobs: int, results: Path
+    names: tuple[str, ...],
+    quick: bool,
+    scale_first: bool,
+    finished_by: str | None,
+    output: Path | None,
+    jobs: int,
+    results: Path,
 ) -> None:
     """Print tables of the results: all, binary, ablation, leak, ranks; default all of them."""
     from .results import frame
-    from .tables import TABLES, TITLES, markdown, ranks_note, save, select
+    from .tables import TABLES, TITLES, by_dataset, markdown, ranks_note, save, select
 
     if unknown := [name for name in names if name not in TABLES]:
         raise click.BadParameter(f"there is no table {unknown[0]!r}: use {', '.join(TABLES)}.")
@@ -183,6 +190,11 @@ def table(
         results = results.with_name("quick.csv")
         _run_quick(jobs, results)
     found = select(frame(_existing(results)), scale="file" if scale_first else "fold")
+    if finished_by is not None:
+        kappa = by_dataset(found)
+        if finished_by not in kappa:
+            raise click.BadParameter(f"there is no method {finished_by!r}: use one of {', '.join(kappa)}.")
+        found = found[found["dataset"].isin(kappa.index[kappa[finished_by].notna()])]
     for name in names or TABLES:
         made = TABLES[name](found)
         if made.empty:
