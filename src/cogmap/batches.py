@@ -47,7 +47,7 @@ def add_batch(
     batch = _merged(rows[weight > 0], codes[weight > 0], weight[weight > 0], encoder.share)
     classifier._recursion = _begun(classifier, batch) if known is None else known.and_then(batch)
     classifier.class_count_ = classifier._recursion.mass / encoder.share
-    _publish(classifier, encoder.share)
+    _publish(classifier)
     return classifier
 
 
@@ -74,10 +74,10 @@ def _begun(classifier: LTCNClassifier, rows: Rows) -> Recursion:
     return Recursion.begun(concepts, network, rows, classifier.max_iter, classifier.tol)
 
 
-def _publish(classifier: LTCNClassifier, share: Array) -> None:
+def _publish(classifier: LTCNClassifier) -> None:
     known = classifier._recursion
     assert known is not None
     metric = None if classifier.decision == "argmax" else classifier.decision_metric
-    model, solved, classifier._decision = known.solved(float(classifier.alpha), metric, share)
+    model, solved, classifier._decision = known.solved(float(classifier.alpha), metric)
     classifier._summary = known.summary()
     classifier._keep(model, solved)

@@ -29,6 +29,7 @@ class Streamed(Candidate):
     """A configuration whose scores are on the device."""
 
     scores: DeviceSource[Scored]
+    mass: Array
     between: Array
 
 
@@ -53,7 +54,7 @@ def tune_on_device(
     constant = (1 - weights.sum()) * prior
     between = np.sum([w * c.between for c, w in zip(used, weights, strict=True)], axis=0)
     scores = stacked([c.scores for c in used], weights, constant)
-    tuner._keep(used, weights, constant, decide(scores, between, known.mass, _metric(tuner), tuple(ONE_HOT.tolist())))
+    tuner._keep(used, weights, constant, decide(scores, between, used[0].mass, _metric(tuner), tuple(ONE_HOT.tolist())))
     return True
 
 
@@ -69,9 +70,10 @@ def _candidate(
     found = judge_blocks(source, taken.known, settings, fit_concepts(space, *taken, settings))
     tuner._summary = found.summary
     assert isinstance(found.scores, DeviceSource)
-    decision = decide(found.scores, found.between, taken.known.mass, _metric(tuner), tuple(ONE_HOT.tolist()))
+    decision = decide(found.scores, found.between, found.mass, _metric(tuner), tuple(ONE_HOT.tolist()))
     loo = scorings(found.scores, decision)
-    return Streamed(params, found.model, found.solved, loo, time.perf_counter() - start, found.scores, found.between)
+    seconds = time.perf_counter() - start
+    return Streamed(params, found.model, found.solved, loo, seconds, found.scores, found.mass, found.between)
 
 
 def _metric(tuner: LTCNClassifierCV) -> str | None:

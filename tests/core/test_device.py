@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
 
 import array_api_strict
 import numpy as np
@@ -23,7 +22,7 @@ from cogmap.core.device.increments import STEP, Reasoner, operations
 from cogmap.core.device.kernels import compiled
 from cogmap.core.device.sampling import MIX, DeviceOutlyingness, device_keys, mixed, sample
 from cogmap.core.device.scaling import DeviceConcepts, Line, rank_knots
-from cogmap.core.device.source import DeviceSource, Joined, KeptPartly
+from cogmap.core.device.source import DeviceSource, Joined
 from cogmap.core.device.space import Space, gram, pieces, times_triangle
 from cogmap.core.increments import block_increments
 from cogmap.core.reasoning import Network
@@ -118,17 +117,6 @@ def test_keys_are_those_of_numpy_in_torch(rng):
     assert (keys.numpy().view(np.uint64) ^ np.uint64(2**63) == content_keys(X)).all()
 
 
-def test_what_there_is_room_for_is_computed_once():
-    class Block(NamedTuple):
-        codes: np.ndarray
-
-    computed = []
-    blocks = [Block(np.full(10, i)) for i in range(4)]
-    kept = KeptPartly(lambda: blocks, lambda block: computed.append(block.codes[0]) or block.codes[0], 25)
-    assert list(kept()) == list(kept()) == [0, 1, 2, 3]
-    assert computed == [0, 1, 2, 3, 2, 3]
-
-
 @pytest.mark.parametrize(("many", "sizes"), [(5, [4, 4, 3]), (8, [8, 3]), (100, [11])])
 def test_narrow_blocks_are_joined_up_to_many_rows(many, sizes, space):
     parts = [Scored(*(space.put(np.full(n, 1.0 * n)) for _ in range(3))) for n in (4, 4, 3)]
@@ -148,7 +136,7 @@ def test_samples_are_those_of_numpy(ranked, size, space, rng):
     expected = Sample.from_block(-far(X) if ranked else np.zeros(900), keys, X, weight, size)
     rows, device = map(space.put, (X, (keys ^ np.uint64(2**63)).view(np.int64)))
     rank = -DeviceOutlyingness(space, far)(rows) if ranked else None
-    found = sample(space, rank, device, rows, space.put(weight), size)
+    found = sample(space, rank, device, (rows,), space.put(weight), size)
     assert (found.keys == expected.keys).all()
     assert (found.rows == expected.rows).all()
     assert (found.weight == expected.weight).all()

@@ -4,15 +4,14 @@ After the census (classes, ranges; the caller's, because labels are the user's):
 
 1. rank knots: one pass for cells, up to five to refine those that matter (`cells`); none for min-max. As many again
    for linguistic terms;
-2. moments of the concepts, and of f⁻¹ of them for a regression → inner weights, reference row; the rows that a model
-   keeps as its summary;
-3. the sample of rows on which the map to innovations is built;
-4. Gram matrix and class sums of the mapped features → innovations and outer weights;
-5. leave-one-out gains of every iteration → shrink factors; share of the rows that the gate lets reason;
-6. – 9. the decision (`decision_passes`).
+2. the rows that a model keeps as its summary, and those that judge (`judges`);
+3. moments of the concepts, and of f⁻¹ of them for a regression → inner weights, reference row;
+4. the sample of rows on which the map to innovations is built;
+5. Gram matrix and class sums of the mapped features → innovations and outer weights. With a positive α, the Gram matrix
+   of the increments instead (`ridge_passes`).
 
-Passes 5 – 9 read the leave-one-out predictions of every row; they reason again only where these are too many to keep.
-With a positive α, `ridge_passes` takes the place of 4 and 5.
+The judges, which are in memory, decide the rest: their leave-one-out gains the shrink factors, and what the gate lets
+reason; their scores the decision (`decision_passes`).
 
 Easy to get wrong: a block's function must be a pure function of the block and of what earlier passes found, with
 nothing but data in it, because a cluster sends it to other machines. Hence the partial applications of plain functions.
@@ -35,14 +34,16 @@ from .decision import Decision
 from .decision_passes import Scored, decide
 from .inner import Regressors
 from .innovations import Basis, features, whitened_by
+from .judges import candidates, chosen
 from .learning import sample_sizes, sampled_basis
 from .model import REGRESSIONS, SUMMARY_ROWS, Model, Settings, Solved, Summary, inner_weights
 from .readout import inverse_one_hot
 from .reasoning import Network
-from .ridge_passes import Frame, fit_ridge
+from .ridge_passes import Frame, fit_ridge, framed, scored
 from .sampling import Outlyingness, Sample, Samples, content_keys, spanning_samples, union
 from .scaling import Scaling, identity, knot_heights
 from .shrinkage import Path, ShrunkReadout, factors_from, gains_gram, shrunk_readout, trace
+from .sources import cut
 from .statistics import Factor, Gains, Gram, Source
 from .training import Rows, Started
 
@@ -68,26 +69,28 @@ class Range:
 
 
 class Prepared(NamedTuple):
-    """A network whose readout is still missing, and the rows that stand for all."""
+    """A network whose readout is still missing, the rows that stand for all, and those that judge."""
 
     concepts: Concepts
     network: Network
     reference: Array
     sample: Array
     sample_weight: Array
+    judges: Rows
     summary: Summary
 
 
 class Judged(NamedTuple):
     """A network with its readout, and what its decision is fitted to.
 
-    `scores` are those that judge the decision, on the scale of the one-hot, and `between` is the covariance of the
-    one-hot with the fitted scores.
+    `scores` are those of the judges, on the scale of the one-hot, `mass` is what each class weighs among them, and
+    `between` the covariance of the one-hot with the fitted scores.
     """
 
     model: Model
     solved: Solved
     scores: Source[Scored]
+    mass: Array
     between: Array
     summary: Summary
 
@@ -110,7 +113,7 @@ def fit_blocks(
     """
     found = judge_blocks(source, known, settings, concepts)
     zero, one = found.model.scale.tolist()
-    decision = decide(found.scores, found.between, known.mass, metric, (zero, one))
+    decision = decide(found.scores, found.between, found.mass, metric, (zero, one))
     return Fitted(found.model, found.solved, decision, found.summary)
 
 
@@ -119,10 +122,11 @@ def judge_blocks(source: Source[Rows], known: Range, settings: Settings, concept
     concepts = fit_concepts(source, known, settings) if concepts is None else concepts
     initial = source.map(partial(_initial, concepts), len(concepts.feature) + 4)
     prepared = prepare(source, initial, known, settings, concepts)
+    judges = source.beside(list(cut([prepared.judges]))).map(partial(_initial, concepts), len(concepts.feature) + 4)
     if settings.alpha == "loo":
         basis, sums = _innovations(initial, known, settings, prepared)
-        return _shrunken(initial, known, prepared, basis, sums)
-    return _ridge(initial, known, settings, prepared)
+        return _shrunken(judges, known, prepared, basis, sums)
+    return _ridge(initial, judges, known, settings, prepared)
 
 
 def _initial(concepts: Concepts, block: Rows) -> Started:
@@ -138,11 +142,16 @@ def passable(settings: Settings, known: Range) -> bool:
     return settings.alpha != "loo" or bool(known.total >= FEW_ROWS * n_concepts)
 
 
-def _ridge(source: Source[Started], known: Range, settings: Settings, prepared: Prepared) -> Judged:
-    concepts, network, reference, sample, weight, summary = prepared
+def _ridge(
+    source: Source[Started], judges: Source[Started], known: Range, settings: Settings, prepared: Prepared
+) -> Judged:
+    concepts, network, reference, sample, weight, judging, summary = prepared
     frame = Frame.from_sample(network, reference, sample, weight, settings.max_iter)
-    solved, smoother, scores = fit_ridge(source, frame, known.mass, float(settings.alpha), settings.tol)
-    return Judged(Model(concepts, network, solved.readout), solved, scores, smoother.between, summary)
+    solved, smoother = fit_ridge(source, frame, float(settings.alpha), settings.tol)
+    followed = judges.through(partial(framed, smoother.frame), len(smoother.frame.mean))
+    scores = followed.map(partial(scored, smoother, known.mass), len(known.mass) + 2)
+    model = Model(concepts, network, solved.readout)
+    return Judged(model, solved, scores, judging.mass, smoother.between, summary)
 
 
 def fit_concepts(source: Source[Rows], known: Range, settings: Settings) -> Concepts:
@@ -181,7 +190,7 @@ def prepare(
     """Learn the inner weights, and choose the rows that stand for all."""
     activation = ACTIVATIONS[settings.activation]
     regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
-    kept = source.reduce(_summary)
+    kept, *judging = source.reduce(_kept).parts
     factor = initial.reduce(partial(_factor, activation.name if regresses else None))
     n_concepts = len(concepts.feature)
     centred = factor.centred[:, :n_concepts]
@@ -193,12 +202,14 @@ def prepare(
     sizes = sample_sizes(n_concepts, known.total)[1]
     rows, weight = union(initial.reduce(partial(_samples, outlyingness, sizes)))
     summary = Summary(kept.rows, kept.weight, known.mass / known.total)
-    return Prepared(concepts, network, reference, rows, weight, summary)
+    return Prepared(concepts, network, reference, rows, weight, chosen(judging, known.mass), summary)
 
 
-def _summary(block: Rows) -> Sample:
+def _kept(block: Rows) -> Samples:
+    """Return some rows of all, and some of each class to judge."""
     keys = content_keys(np.column_stack([block.codes, block.X]))
-    return Sample.from_block(np.zeros(len(keys)), keys, block.X, block.weight, SUMMARY_ROWS)
+    some = Sample.from_block(np.zeros(len(keys)), keys, block.X, block.weight, SUMMARY_ROWS)
+    return Samples((some, *candidates(block, keys)))
 
 
 def _factor(activation: str | None, block: Started) -> Factor:
@@ -227,7 +238,8 @@ def _innovations(source: Source[Started], known: Range, settings: Settings, prep
 def _gram(network: Network, reference: Array, basis: Basis, block: Started) -> Gram:
     F, changes = features(basis, network, block.initial, reference)
     root = np.sqrt(block.weight)[:, None]
-    F *= root
+    if (root != 1).any():
+        F *= root
     mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
     sums = mapped.T @ (np.eye(block.n_classes)[block.codes] * root)
     return Gram(dsyrk(1.0, mapped, trans=1), sums, changes)
@@ -282,18 +294,18 @@ def _scored(shrink: Array, scale: tuple[float, float], block: Traced) -> Scored:
     return Scored((raw - zero) / (one - zero), block.codes, block.weight)
 
 
-def _shrunken(source: Source[Started], known: Range, prepared: Prepared, basis: Basis, sums: Array) -> Judged:
+def _shrunken(judges: Source[Started], known: Range, prepared: Prepared, basis: Basis, sums: Array) -> Judged:
     """Solve the readout on the innovations."""
     zero, one = prepared.network.activation.inverse(np.array([0.0, 1.0])).tolist()
     # The target is an affine map of the one-hot, and so is its product with Q of that with the one-hot.
     C = zero * sums.sum(axis=1, keepdims=True) + (one - zero) * sums
     readable = Readable(prepared.network, prepared.reference, basis, basis.map @ basis.whiten, C, known.mass)
     n_classes = len(known.mass)
-    paths = source.map(partial(_traced, readable), (len(basis.columns) + 1) * n_classes + 4)
+    paths = judges.map(partial(_traced, readable), (len(basis.columns) + 1) * n_classes + 4)
     gains = paths.reduce(partial(_gains, prepared.network.activation.name))
     shrink = factors_from(gains.gram)
     readout = shrunk_readout(prepared.reference, basis, C, shrink, known.total)
-    scored = paths.map(partial(_scored, shrink, (zero, one)), n_classes + 2)
+    scores = paths.map(partial(_scored, shrink, (zero, one)), n_classes + 2)
     between = _between(readout, sums, known, one - zero)
     solved = Solved(
         readout,
@@ -301,9 +313,10 @@ def _shrunken(source: Source[Started], known: Range, prepared: Prepared, basis: 
         condition=readout.basis.condition,
         degrees_of_freedom=readout.degrees_of_freedom,
         shrinkage=readout.shrink,
-        active=gains.active[: readout.n_iter + 1] / known.total,
+        active=gains.active[: readout.n_iter + 1] / prepared.judges.weight.sum(),
     )
-    return Judged(Model(prepared.concepts, prepared.network, readout), solved, scored, between, prepared.summary)
+    model, mass = Model(prepared.concepts, prepared.network, readout), prepared.judges.mass
+    return Judged(model, solved, scores, mass, between, prepared.summary)
 
 
 def _between(readout: ShrunkReadout, sums: Array, known: Range, span: float) -> Array:

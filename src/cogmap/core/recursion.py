@@ -2,8 +2,7 @@
 
 The first batch fixes scaling, inner weights, reference row and number of iterations. From then on the rows seen are
 their R-factor (`ridge_passes.Evidence`), to which each batch is merged: recursive least squares by orthogonal
-transformations. The decision is judged by leave-one-out on up to `JUDGES` rows, chosen by their content among all seen
-and spread evenly over the classes; they count as much as all rows of their class.
+transformations. The decision is judged by leave-one-out on some of the rows seen (`judges`).
 
 Easy to get wrong: means and spreads of the increments move with every batch. The factor holds them, and the solution is
 that of increments standardised by all rows so far.
@@ -20,15 +19,13 @@ from .cases import sample_rows
 from .concepts import Concepts
 from .decision import Decision
 from .decision_passes import Scored, decide
+from .judges import candidates, chosen
 from .model import SUMMARY_ROWS, Model, Solved, Summary
 from .reasoning import Network
 from .ridge_passes import Evidence, Frame, fixed_at, framed, scored, solve
-from .sampling import Sample, Samples, content_keys
-from .sources import Blocks
+from .sampling import Samples, content_keys
+from .statistics import Held
 from .training import Rows, Started
-
-JUDGES = 10_000
-"""Most rows that the decision is judged by: with so many, its metric is known to about half a percent."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Recursion:
     evidence : Evidence
         The factor of the rows.
     kept : Samples
-        For each class, some of its rows, the class code in front of the features.
+        For each class, those of its rows that judge.
     mass : array of shape (N,)
         Weight of each class.
     """
@@ -58,66 +55,50 @@ class Recursion:
     @classmethod
     def begun(cls, concepts: Concepts, network: Network, rows: Rows, max_iter: int, tol: float) -> Self:
         """Start with a batch."""
-        started = _started(concepts, rows.X, rows.codes, rows.weight, rows.unit, rows.n_classes)
+        started = _started(concepts, rows)
         reference = rows.weight @ started.initial / rows.weight.sum()
         frame = Frame.from_sample(network, reference, started.initial, rows.weight, max_iter)
         frame = frame.cut(fixed_at(framed(frame, started).changes, tol))
-        mass = np.bincount(rows.codes, rows.weight, rows.n_classes).astype(np.float64)
-        return cls(concepts, frame, Evidence.from_block(framed(frame, started)), _kept(rows), mass)
+        return cls(concepts, frame, Evidence.from_block(framed(frame, started)), _kept(rows), rows.mass)
 
     def and_then(self, rows: Rows) -> "Recursion":
         """Add a batch."""
-        started = _started(self.concepts, rows.X, rows.codes, rows.weight, rows.unit, rows.n_classes)
+        started = _started(self.concepts, rows)
         return Recursion(
             self.concepts,
             self.frame,
             self.evidence.merge(Evidence.from_block(framed(self.frame, started))),
             self.kept.merge(_kept(rows)),
-            self.mass + np.bincount(rows.codes, rows.weight, rows.n_classes),
+            self.mass + rows.mass,
         )
 
-    def solved(self, alpha: float, metric: str | None, share: Array) -> tuple[Model, Solved, Decision]:
-        """Solve for one penalty; `share` is the weight of each class's rows, which one copy of a row has."""
+    def solved(self, alpha: float, metric: str | None) -> tuple[Model, Solved, Decision]:
+        """Solve for one penalty."""
         found, smoother = solve(self.frame, self.evidence, alpha)
-        table, weight = self._judges()
-        codes, X = table[:, 0].astype(np.intp), table[:, 1:]
-        judges = _started(self.concepts, X, codes, weight, np.minimum(share[codes], weight), len(self.mass))
+        judges = chosen(self.kept.parts, self.mass)
         seen = np.flatnonzero(self.mass > 0)
-        # A part of a class's rows counts as all of them, in units in which the judges have their own total weight.
-        part = np.bincount(codes, weight, len(self.mass))[codes] / self.mass[codes]
-        unit = weight.sum() / self.mass.sum()
-        scores = scored(smoother, self.mass, framed(self.frame, judges))
-        scores = Scored(scores.raw[:, seen], np.searchsorted(seen, codes), weight * unit / part)
+        scores = scored(smoother, self.mass, framed(self.frame, _started(self.concepts, judges)))
+        known = Scored(scores.raw[:, seen], np.searchsorted(seen, judges.codes), judges.weight)
         zero, one = self.frame.network.activation.inverse(np.array([0.0, 1.0])).tolist()
-        source = Blocks(lambda: [scores], len(codes))
         between = smoother.between[np.ix_(seen, seen)]
-        decision = decide(source, between, unit * self.mass[seen], metric, (zero, one))
+        decision = decide(Held((known,)), between, judges.mass[seen], metric, (zero, one))
         model = Model(self.concepts, self.frame.network, found.readout)
-        return model, found, _widened(decision, seen, len(self.mass), scores.raw)
+        return model, found, _widened(decision, seen, len(self.mass), known.raw)
 
     def summary(self) -> Summary:
         """Return some of the rows seen."""
-        table, weight = self._judges()
-        some = sample_rows(table[:, 0].astype(np.intp), SUMMARY_ROWS)
-        return Summary(table[some, 1:], weight[some], self.mass / self.mass.sum())
-
-    def _judges(self) -> tuple[Array, Array]:
-        """Return the rows that were kept, class codes in front, and their weights."""
-        parts = self.kept.parts
-        return np.concatenate([part.rows for part in parts]), np.concatenate([part.weight for part in parts])
+        judges = chosen(self.kept.parts, self.mass)
+        some = sample_rows(judges.codes, SUMMARY_ROWS)
+        return Summary(judges.X[some], judges.weight[some], self.mass / self.mass.sum())
 
 
-def _started(
-    concepts: Concepts, X: Array, codes: NDArray[np.intp], weight: Array, unit: Array, n_classes: int
-) -> Started:
-    return Started(concepts(X), np.zeros(len(X), dtype=np.uint64), codes, weight, unit, n_classes)
+def _started(concepts: Concepts, rows: Rows) -> Started:
+    keys = np.zeros(len(rows.X), dtype=np.uint64)
+    return Started(concepts(rows.X), keys, rows.codes, rows.weight, rows.unit, rows.n_classes)
 
 
 def _kept(rows: Rows) -> Samples:
-    table = np.column_stack([rows.codes, rows.X])
-    keys, size = content_keys(table), max(JUDGES // rows.n_classes, 1)
-    own = [np.flatnonzero(rows.codes == code) for code in range(rows.n_classes)]
-    return Samples(tuple(Sample.from_block(np.zeros(len(i)), keys[i], table[i], rows.weight[i], size) for i in own))
+    return Samples(candidates(rows, content_keys(np.column_stack([rows.codes, rows.X]))))
 
 
 def _widened(decision: Decision, seen: NDArray[np.intp], n_classes: int, raw: Array) -> Decision:

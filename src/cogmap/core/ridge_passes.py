@@ -54,7 +54,8 @@ class Frame:
     @classmethod
     def from_sample(cls, network: Network, reference: Array, sample: Array, weight: Array, n_iter: int) -> Self:
         """Standardise by some rows' initial states; a column that is constant among them keeps its scale."""
-        E, _ = stacked_increments(network, sample, reference, n_iter)
+        p = (n_iter + 1) * len(reference)
+        E, _ = cls(network, reference, np.zeros(p), np.ones(p))(sample)
         mean = weight @ E / weight.sum()
         spread = np.sqrt(weight @ (E - mean) ** 2 / weight.sum())
         return cls(network, reference, mean, 1 / np.where(spread > 0, spread, 1.0))
@@ -69,41 +70,45 @@ class Frame:
         end = (n_iter + 1) * len(self.reference)
         return Frame(self.network, self.reference, self.mean[:end], self.scale[:end])
 
-    def __call__(self, initial: Array) -> tuple[Array, Array]:
-        """Return Z̃ of rows with these initial states, and the largest change of any activation at each iteration."""
-        E, changes = stacked_increments(self.network, initial, self.reference, self.n_iter)
-        E -= self.mean
-        E *= self.scale
-        return E, changes
+    def __call__(self, initial: Array, room: int = 0) -> tuple[Array, Array]:
+        """Return Z̃ of rows with these initial states, and the largest change of any activation at each iteration.
 
-
-def stacked_increments(network: Network, initial: Array, reference: Array, n_iter: int) -> tuple[Array, Array]:
-    """Return A⁰, E¹ … side by side, (n, (n_iter + 1) M), and the largest change of any activation at each iteration."""
-    n, M = initial.shape
-    E, changes = np.empty((n, (n_iter + 1) * M)), np.zeros(n_iter + 1)
-    for begin in range(0, n, ROWS):
-        rows = slice(begin, begin + ROWS)
-        found = block_increments(network, initial[rows], reference)
-        for t, (linearised, whole) in zip(range(n_iter + 1), found, strict=False):
-            E[rows, t * M : (t + 1) * M] = linearised
-            changes[t] = max(changes[t], np.abs(whole).max())
-    return E, changes
+        Z̃ is A⁰, E¹ … side by side, standardised, and `room` more columns that are not set.
+        """
+        n, M = initial.shape
+        Z, changes = np.empty((n, len(self.mean) + room)), np.zeros(self.n_iter + 1)
+        for begin in range(0, n, ROWS):
+            rows = slice(begin, begin + ROWS)
+            found = block_increments(self.network, initial[rows], self.reference)
+            for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
+                part = slice(t * M, (t + 1) * M)
+                np.subtract(linearised, self.mean[part], out=Z[rows, part])
+                Z[rows, part] *= self.scale[part]
+                changes[t] = max(changes[t], np.abs(whole).max())
+        return Z, changes
 
 
 class Framed(NamedTuple):
-    """Z̃ of a block's rows, how far activations move at each iteration, and else what `Started` has."""
+    """(Z̃ | Y) of a block's rows, Y the one-hot; how far activations move at each iteration; else as `Started`."""
 
-    Z: Array
+    ZY: Array
     changes: Array
     codes: NDArray[np.intp]
     weight: Array
     unit: Array
     n_classes: int
 
+    @property
+    def Z(self) -> Array:  # noqa: N802
+        """Z̃ alone."""
+        return self.ZY[:, : self.ZY.shape[1] - self.n_classes]
+
 
 def framed(frame: Frame, block: Started) -> Framed:
     """Follow a block's rows."""
-    return Framed(*frame(block.initial), block.codes, block.weight, block.unit, block.n_classes)
+    ZY, changes = frame(block.initial, block.n_classes)
+    ZY[:, len(frame.mean) :] = np.eye(block.n_classes)[block.codes]
+    return Framed(ZY, changes, block.codes, block.weight, block.unit, block.n_classes)
 
 
 @dataclass(frozen=True)
@@ -119,11 +124,10 @@ class Sums:
     @classmethod
     def from_block(cls, block: Framed) -> Self:
         """Sum over a block; only the upper triangle of the Gram matrix is set."""
-        Z, root = block.Z, np.sqrt(block.weight)[:, None]
-        low, high = Z.min(axis=0), Z.max(axis=0)
-        weighted = np.hstack([Z, np.eye(block.n_classes)[block.codes]])
-        weighted *= root
-        return cls(weighted.T @ root[:, 0], dsyrk(1.0, weighted.T), low, high, block.changes)
+        root, even = np.sqrt(block.weight), (block.weight == 1).all()
+        weighted = block.ZY if even else block.ZY * root[:, None]
+        low, high = block.Z.min(axis=0), block.Z.max(axis=0)
+        return cls(root @ weighted, dsyrk(1.0, weighted.T), low, high, block.changes)
 
     def merge(self, other: Self) -> Self:
         """Join two."""
@@ -284,10 +288,8 @@ def scored(found: Smoother, mass: Array, block: Framed) -> Scored:
     return Scored((raw - zero) / (one - zero), block.codes, block.weight)
 
 
-def fit_ridge(
-    source: Source[Started], frame: Frame, mass: Array, alpha: float, tol: float
-) -> tuple[Solved, Smoother, Source[Scored]]:
-    """Solve for one penalty from blocks; also return the scores that the decision is judged by."""
+def fit_ridge(source: Source[Started], frame: Frame, alpha: float, tol: float) -> tuple[Solved, Smoother]:
+    """Solve for one penalty from blocks."""
     rows = source.through(partial(framed, frame), len(frame.mean))
     sums = rows.reduce(summed)
     n_iter = fixed_at(sums.changes, tol)
@@ -299,4 +301,4 @@ def fit_ridge(
         p = len(frame.mean)
         factor = rows.reduce(partial(refined, sums.scatter(p), p))
         found = solve(frame, Evidence(factor, sums.low[:p], sums.high[:p]), alpha)
-    return *found, rows.map(partial(scored, found[1], mass), len(mass) + 2)
+    return found

@@ -8,7 +8,7 @@ their indices. A `Run` holds what a part of the blocks contributes to it, as few
 so that the same blocks give the same bits however they are handed out. A block without rows is no leaf of the tree.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
@@ -48,8 +48,27 @@ class Source(Protocol[B_co]):
         """
 
     def through(self, function: Callable[[B_co], C], width: int) -> "Source[C]":
-        """Return the same for a function of many numbers for each row: computed anew in each pass, most often."""
+        """Return the same for a function of many numbers for each row, computed anew in each pass."""
         return Through(self, function)
+
+    def beside(self, blocks: Sequence[Any]) -> "Source[Any]":
+        """Return some blocks in memory as a source for the same functions."""
+        return Held(tuple(blocks))
+
+
+@dataclass(frozen=True)
+class Held(Source[B]):
+    """A few blocks in memory."""
+
+    blocks: tuple[B, ...]
+
+    def reduce(self, from_block: Callable[[B], S]) -> S:
+        """Return the statistic of all blocks."""
+        return merged(map(from_block, self.blocks))
+
+    def map(self, function: Callable[[B], D], width: int) -> "Held[D]":
+        """Return the function of every block as a source."""
+        return Held(tuple(map(function, self.blocks)))
 
 
 @dataclass(frozen=True)

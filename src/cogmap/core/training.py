@@ -25,6 +25,11 @@ class Rows:
     unit: Array
     n_classes: int
 
+    @property
+    def mass(self) -> Array:
+        """Weight of each class."""
+        return np.bincount(self.codes, self.weight, self.n_classes).astype(np.float64)
+
     def __getitem__(self, part: slice) -> "Rows":
         """Return some consecutive rows, without copying them."""
         return Rows(self.X[part], self.codes[part], self.weight[part], self.unit[part], self.n_classes)

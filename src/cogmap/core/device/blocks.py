@@ -15,10 +15,11 @@ from ..concepts import Concepts
 from ..constants import LEAST_FREE
 from ..decision_passes import Scored
 from ..innovations import Basis
+from ..judges import judges_of_a_class
 from ..model import SUMMARY_ROWS
 from ..passes import Readable, Traced
 from ..reasoning import Network
-from ..sampling import Outlyingness, Sample, Samples
+from ..sampling import Outlyingness, Samples
 from ..shrinkage import Path, gate_caps
 from ..statistics import ClassMoments, Confusion, Gains, Gram, Losses
 from ..training import Rows, Started
@@ -42,14 +43,19 @@ def initial(space: Space, concepts: Concepts) -> Callable[[Rows], Started]:
     return of_block
 
 
-def summary(source: DeviceSource[Rows]) -> Sample:
-    """Choose the rows that a model keeps."""
-    space = source.space
+def kept(source: DeviceSource[Rows]) -> Samples:
+    """Choose the rows that a model keeps, and those of each class that judge."""
+    space, xp = source.space, source.space.xp
 
-    def of_block(block: Rows) -> Sample:
+    def of_block(block: Rows) -> Samples:
         columns = (space.column(block.X, j) for j in range(block.X.shape[1]))
         keys = device_keys(space, chain([space.double(block.codes)], columns))
-        return sample(space, None, keys, block.X, block.weight, SUMMARY_ROWS)
+        size = judges_of_a_class(block.X.shape[1], block.n_classes)
+
+        some = sample(space, None, keys, (block.X,), block.weight, SUMMARY_ROWS)
+        own = [xp.nonzero(block.codes == code)[0] for code in range(block.n_classes)]
+        rows = (block.unit[:, None], block.X)
+        return Samples((some, *(sample(space, None, keys, rows, block.weight, size, among=i) for i in own)))
 
     return source.fold(of_block)
 
@@ -62,8 +68,8 @@ def samples(source: DeviceSource[Started], given: Outlyingness, sizes: tuple[int
         rows, keys, weight = block.initial, block.keys, block.weight
         return Samples(
             (
-                sample(space, None, keys, rows, weight, spread),
-                sample(space, -far(rows), keys, rows, weight, outlying),
+                sample(space, None, keys, (rows,), weight, spread),
+                sample(space, -far(rows), keys, (rows,), weight, outlying),
             )
         )
 
@@ -293,7 +299,7 @@ def _loss(space: Space, scaled: DeviceArray, weight: DeviceArray) -> DeviceArray
 MAPS |= {passes._initial: initial, passes._traced: traced, passes._scored: scored}
 NARROW.add(passes._scored)
 REDUCTIONS |= {
-    passes._summary: summary,
+    passes._kept: kept,
     passes._factor: states_factor,
     passes._samples: samples,
     passes._gram: gram_of_features,

@@ -57,8 +57,8 @@ def sums(source: DeviceSource[Framed]) -> DeviceSums:
     space = source.space
 
     def of_block(block: Framed) -> Pending:
-        least, most = space.extremes(block.Z[:, : block.Z.shape[1] - block.n_classes])
-        return Pending(space, about(space, block.Z, block.weight, source.even), (least,), (most, block.changes))
+        least, most = space.extremes(block.Z)
+        return Pending(space, about(space, block.ZY, block.weight, source.even), (least,), (most, block.changes))
 
     found, gram, low, high, changes = source.fold(of_block).host
     return DeviceSums(found, gram, low, high, changes, space)
@@ -67,7 +67,7 @@ def sums(source: DeviceSource[Framed]) -> DeviceSums:
 def refined_factor(source: DeviceSource[Framed], known: Scatter, n_columns: int) -> Factor:
     """Return the factor of all rows, whose small singular values have digits too."""
     mean = source.space.put(known.mean)
-    centred = refined(source, lambda block: (block.Z - mean, block.weight), known)
+    centred = refined(source, lambda block: (block.ZY - mean, block.weight), known)
     return factor(source.n_rows, known, centred, n_columns)
 
 
@@ -83,7 +83,7 @@ def scored(space: Space, found: Smoother, mass: Array) -> Callable[[Framed], Sco
     upper = not np.tril(spread, -1).any()
 
     def of_block(block: Framed) -> Scored:
-        xp, Z = space.xp, block.Z[:, : len(slope)]
+        xp, Z = space.xp, block.Z
         fitted = Z @ device_slope
         fitted += constant
         leverage = xp.full(Z.shape[0], 1 / found.total, dtype=xp.float64, device=space.device)

@@ -6,7 +6,7 @@ Easy to get wrong: the array API has no way to see the bits of a number. Torch a
 hashes are computed by numpy.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -88,10 +88,26 @@ class DeviceOutlyingness:
 
 
 def sample(
-    space: Space, rank: DeviceArray | None, keys: DeviceArray, rows: DeviceArray, weight: DeviceArray, size: int
+    space: Space,
+    rank: DeviceArray | None,
+    keys: DeviceArray,
+    rows: Sequence[DeviceArray],
+    weight: DeviceArray,
+    size: int,
+    among: DeviceArray | None = None,
 ) -> Sample:
-    """Return `Sample.from_block` of rows on a device; rank None is 0 for all."""
-    xp, n = space.xp, keys.shape[0]
+    """Return `Sample.from_block` of rows on a device; rank None is 0 for all.
+
+    The features of a row are those of the matrices `rows` side by side. `among` are the rows to choose from.
+    """
+    xp = space.xp
+    if among is not None:
+        keys, weight = xp.take(keys, among), xp.take(weight, among)
+    n = keys.shape[0]
+    if n == 0:
+        return Sample(
+            np.empty(0), np.empty(0, np.uint64), np.empty((0, sum(r.shape[1] for r in rows))), np.empty(0), size
+        )
     order = xp.argsort(keys, stable=True)
     if rank is not None:
         order = xp.take(order, xp.argsort(xp.take(rank, order), stable=True))
@@ -106,5 +122,6 @@ def sample(
     first = xp.take(order, starts[: min(size, starts.shape[0])])
     host_keys = space.host(xp.take(keys, first)).astype(np.int64).view(np.uint64) ^ np.uint64(2**63)
     ranks: Array = np.zeros(len(host_keys)) if rank is None else space.host(xp.take(rank, first))
-    chosen = space.host(space.double(xp.take(rows, first, axis=0)))
+    where = first if among is None else xp.take(among, first)
+    chosen = np.hstack([space.host(space.double(xp.take(part, where, axis=0))) for part in rows])
     return Sample(ranks, host_keys, chosen, np.diff(ends, prepend=0.0), size)

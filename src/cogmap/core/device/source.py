@@ -7,8 +7,8 @@ Easy to get wrong: reading a number from a device waits for all work on it. Sums
 (`Pending`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
@@ -97,26 +97,6 @@ class Joined:
         return type(blocks[0])(*map(self.space.xp.concat, zip(*blocks, strict=True)))
 
 
-@dataclass
-class KeptPartly(Generic[D]):
-    """A function of blocks, kept for as many of the first blocks as have `n_rows` rows together."""
-
-    start: Callable[[], Iterable[Any]]
-    function: Callable[[Any], D]
-    n_rows: int
-    known: list[D] = field(default_factory=list)
-
-    def __call__(self) -> Iterator[D]:
-        """Yield it for every block."""
-        seen = 0
-        for i, block in enumerate(self.start()):
-            found = self.known[i] if i < len(self.known) else self.function(block)
-            seen += block.codes.shape[0]
-            if len(self.known) == i and seen <= self.n_rows:
-                self.known.append(found)
-            yield found
-
-
 @dataclass(frozen=True)
 class DeviceSource(Source[B], Generic[B]):
     """Blocks of rows on a device. `even` says that all weights are 1.
@@ -157,10 +137,17 @@ class DeviceSource(Source[B], Generic[B]):
         return DeviceSource(self.space, start, self.n_rows, self.even, many_rows=self.many_rows)
 
     def through(self, function: Callable[[B], D], width: int) -> "DeviceSource[D]":
-        """Return the function of every block as a source, the blocks kept that there is memory for."""
+        """Return the function of every block as a source, computed anew in each pass."""
         original, given = _parts(function)
-        start = KeptPartly(self.start, MAPS[original](self.space, *given), self.space.room(width))
+        start: Callable[[], Iterator[D]] = Computed(self.start, MAPS[original](self.space, *given))
         return DeviceSource(self.space, start, self.n_rows, self.even, self.block_rows, self.many_rows)
+
+    def beside(self, blocks: Sequence[Any]) -> "DeviceSource[Any]":
+        """Return blocks of rows in memory as a source on the device."""
+        put = self.space.put
+        given = [Rows(put(b.X), put(b.codes), put(b.weight), put(b.unit), b.n_classes) for b in blocks]
+        n_rows = sum(len(block.X) for block in blocks)
+        return DeviceSource(self.space, lambda: given, n_rows, False, self.block_rows, self.many_rows)
 
 
 def _parts(function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:

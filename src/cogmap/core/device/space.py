@@ -21,9 +21,8 @@ DeviceArray = Any
 UNKNOWN_MEMORY = 2**30
 """Bytes that count as free where the library does not say, as on a CPU."""
 
-BLOCK_SHARE, KEPT_SHARE, SPARED_SHARE = 0.1, 0.25, 0.7
-"""Share of the free memory that the work on one block may take, that one pass may keep for several later ones, and for
-one that follows at once."""
+BLOCK_SHARE, KEPT_SHARE = 0.1, 0.25
+"""Share of the free memory that the work on one block may take, and that one pass may keep for later ones."""
 
 FEWEST_ROWS = 1024
 """Rows of a block at least."""
@@ -160,10 +159,6 @@ class Space:
     def block_rows(self, width: int) -> int:
         """Return how many rows a block may have, if the work on a row takes `width` numbers."""
         return max(FEWEST_ROWS, int(BLOCK_SHARE * self.free_memory / (8 * width)))
-
-    def room(self, width: int) -> int:
-        """Return how many rows a pass may keep `width` numbers of, for one more pass that would compute them again."""
-        return int(SPARED_SHARE * self.free_memory / (8 * width))
 
     def keeps(self, n_rows: int, width: int) -> bool:
         """Say whether a pass may keep `width` numbers of each row."""

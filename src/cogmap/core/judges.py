@@ -1,0 +1,48 @@
+"""Rows that judge: some of every class, chosen by their content, which count as all rows of their class.
+
+Shrink factors, gate and decision have few parameters. Where rows are many, leave-one-out predictions of `JUDGES` of
+them settle these, and no pass has to follow all rows a second time.
+
+Easy to get wrong: judges are spread evenly over the classes, so that a rare class has enough of them, and their weights
+make up for it. These add up to what the judges weigh themselves, not to the weight of all rows: how far a metric may be
+trusted depends on it.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .activation import Array
+from .sampling import Keys, Sample
+from .training import Rows
+
+JUDGES = 10_000
+"""Rows that judge, at most: with so many, a metric is known to about half a percent."""
+
+JUDGED_NUMBERS = 30_000_000
+"""Features of all judges together, at most."""
+
+
+def judges_of_a_class(n_features: int, n_classes: int) -> int:
+    """Return how many rows of a class may judge."""
+    return max(min(JUDGES, JUDGED_NUMBERS // n_features) // n_classes, 1)
+
+
+def candidates(rows: Rows, keys: Keys) -> tuple[Sample, ...]:
+    """Return for each class its rows of least key; the weight of one copy stands before the features."""
+    size = judges_of_a_class(rows.X.shape[1], rows.n_classes)
+    own = [np.flatnonzero(rows.codes == code) for code in range(rows.n_classes)]
+    return tuple(
+        Sample.from_block(np.zeros(len(i)), keys[i], np.column_stack([rows.unit[i], rows.X[i]]), rows.weight[i], size)
+        for i in own
+    )
+
+
+def chosen(parts: Sequence[Sample], mass: Array) -> Rows:
+    """Return the judges, given those of each class and the weight of all its rows."""
+    codes = np.repeat(np.arange(len(parts)), [len(part.keys) for part in parts])
+    table = np.concatenate([part.rows for part in parts])
+    weight = np.concatenate([part.weight for part in parts])
+    of_class = np.bincount(codes, weight, len(parts))
+    share = weight.sum() / mass.sum() * mass[codes] / of_class[codes]
+    return Rows(np.ascontiguousarray(table[:, 1:]), codes, weight * share, table[:, 0], len(parts))
