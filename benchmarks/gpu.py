@@ -6,10 +6,10 @@ Contract:  COGMAP_DATA=… python benchmarks/gpu.py --device cuda --contract
 Needs torch; ``--device cpu`` with few rows tries it where there is no GPU. Rows are made on the device. The fit before
 the measured one, on 50,000 of the rows, has kernels compiled and libraries loaded.
 
-Operations counted are those of the matrix products as plain products of two matrices: reasoning twice over the rows,
-and for a number as alpha the Gram matrix of all increments and their leverages; for ``loo`` the map to innovations
-twice, their Gram matrix, and the whitening. Symmetric and triangular products leave out up to 40 % of theirs, so the
-share of the matrix rate says how fast the work is done, not how busy the device is.
+Operations counted are those of the matrix products over all rows as plain products of two matrices: reasoning, and for
+a number as alpha the Gram matrix of all increments; for ``loo`` the map to innovations and their Gram matrix. Symmetric
+and triangular products leave out up to 40 % of theirs, so the share of the matrix rate says how fast the work is done,
+not how busy the device is.
 
 `--contract` fits the paper's sets on the device and by numpy, block by block as if 100 rows were many, and prints the
 largest difference of any score relative to the largest score.
@@ -66,9 +66,8 @@ def matrix_rate(device, size):
 
 def operations(n, m, n_iter, alpha, rank):
     """Return the operations of the matrix products of a fit, see the head of this file."""
-    reasoning = 2 * (2 * n_iter - 1) * 2 * n * m**2
-    products = 4 * rank**2 if alpha == "loo" else 2 * (m * (n_iter + 1)) ** 2
-    return reasoning + 2 * n * products
+    products = 2 * rank**2 if alpha == "loo" else (m * (n_iter + 1)) ** 2
+    return 2 * n * ((2 * n_iter - 1) * m**2 + products)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
-from cogmap.core import passes, scaling
+from cogmap.core import judges, passes, scaling
 from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.concepts import fit_concepts
 from cogmap.core.decision_passes import Scored
@@ -141,6 +141,20 @@ def test_samples_are_those_of_numpy(ranked, size, space, rng):
     assert (found.rows == expected.rows).all()
     assert (found.weight == expected.weight).all()
     np.testing.assert_allclose(found.rank, expected.rank, rtol=1e-9)
+
+
+def test_judges_are_those_of_numpy(space, rng, monkeypatch):
+    """Also of blocks in which a class has no rows."""
+    monkeypatch.setattr(judges, "JUDGES", 60)
+    X, codes = rng.integers(0, 8, (900, 3)) * 1.0, np.sort(rng.integers(0, 4, 900))
+    weight = rng.integers(1, 4, 900) * 1.0
+    rows = Rows(X, codes, weight, weight / 2, 5)
+    on_device = Rows(*map(space.put, (X, codes, weight, weight / 2)), 5)
+    for block_rows in (900, 128):
+        found = DeviceSource.of(space, on_device, False, block_rows, block_rows).reduce(passes._kept)
+        for one, other in zip(found.parts, passes._kept(rows).parts, strict=True):
+            for name in ("keys", "rows", "weight"):
+                assert (getattr(one, name) == getattr(other, name)).all()
 
 
 @given(st.lists(st.integers(-6, 6), min_size=2, max_size=40).filter(lambda x: len(set(x)) > 1), st.booleans())

@@ -16,21 +16,21 @@ from .activation import Array
 from .sampling import Keys, Sample
 from .training import Rows
 
-JUDGES = 10_000
-"""Rows that judge, at most: with so many, a metric is known to about half a percent."""
+JUDGES = 30_000
+"""Rows that judge, at most: as many as are fitted at once. A metric is known to about a third of a percent."""
 
 JUDGED_NUMBERS = 30_000_000
 """Features of all judges together, at most."""
 
 
-def judges_of_a_class(n_features: int, n_classes: int) -> int:
-    """Return how many rows of a class may judge."""
-    return max(min(JUDGES, JUDGED_NUMBERS // n_features) // n_classes, 1)
+def judges_of_a_class(n_features: int, n_classes: int, most: int | None = None) -> int:
+    """Return how many rows of a class may judge, of `most` (`JUDGES`) in all."""
+    return max(min(JUDGES if most is None else most, JUDGED_NUMBERS // n_features) // n_classes, 1)
 
 
-def candidates(rows: Rows, keys: Keys) -> tuple[Sample, ...]:
+def candidates(rows: Rows, keys: Keys, most: int | None = None) -> tuple[Sample, ...]:
     """Return for each class its rows of least key; the weight of one copy stands before the features."""
-    size = judges_of_a_class(rows.X.shape[1], rows.n_classes)
+    size = judges_of_a_class(rows.X.shape[1], rows.n_classes, most)
     own = [np.flatnonzero(rows.codes == code) for code in range(rows.n_classes)]
     return tuple(
         Sample.from_block(np.zeros(len(i)), keys[i], np.column_stack([rows.unit[i], rows.X[i]]), rows.weight[i], size)

@@ -27,6 +27,9 @@ from .sampling import Samples, content_keys
 from .statistics import Held
 from .training import Rows, Started
 
+JUDGES = 10_000
+"""Rows that judge, at most: every batch asks them all. A metric is known to about half a percent."""
+
 
 @dataclass(frozen=True)
 class Recursion:
@@ -98,7 +101,7 @@ def _started(concepts: Concepts, rows: Rows) -> Started:
 
 
 def _kept(rows: Rows) -> Samples:
-    return Samples(candidates(rows, content_keys(np.column_stack([rows.codes, rows.X]))))
+    return Samples(candidates(rows, content_keys(np.column_stack([rows.codes, rows.X])), JUDGES))
 
 
 def _widened(decision: Decision, seen: NDArray[np.intp], n_classes: int, raw: Array) -> Decision:

@@ -1,0 +1,77 @@
+"""Rows that judge: the same whatever the order and the blocks, even over the classes, and in the place of all rows."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from cogmap import LTCNClassifier, classifier
+from cogmap.core import judges
+from cogmap.core.judges import candidates, chosen
+from cogmap.core.sampling import Samples, content_keys
+from cogmap.core.statistics import merged
+from cogmap.core.training import Rows
+
+
+def rows_of(rng, n=3000):
+    """Rows with copies, whole weights and a rare class."""
+    X, codes = rng.integers(0, 9, (n, 3)) * 1.0, np.digitize(rng.random(n), [0.7, 0.97])
+    frequency = rng.integers(1, 4, n) * 1.0
+    return Rows(X, codes, frequency * 2, np.full(n, 2.0), 3)
+
+
+def judging(rows, n_blocks=1):
+    edges = np.linspace(0, len(rows.X), n_blocks + 1).astype(int)
+    parts = [rows[slice(a, b)] for a, b in pairwise(edges)]
+    keys = [content_keys(np.column_stack([part.codes, part.X])) for part in parts]
+    kept = merged(Samples(candidates(part, key)) for part, key in zip(parts, keys, strict=True))
+    return chosen(kept.parts, rows.mass)
+
+
+@pytest.mark.parametrize("most", [30, 300, 10**6])
+def test_judges_weigh_what_their_classes_do(most, rng, monkeypatch):
+    monkeypatch.setattr(judges, "JUDGES", most)
+    rows = rows_of(rng)
+    found = judging(rows)
+    different = [len(np.unique(rows.X[rows.codes == code], axis=0)) for code in range(3)]
+    assert np.bincount(found.codes).tolist() == [min(most // 3, n) for n in different]
+    np.testing.assert_allclose(found.mass / found.weight.sum(), rows.mass / rows.weight.sum(), rtol=1e-12)
+    assert (found.unit == 2.0).all()
+    # Their total is what they weigh themselves: copies counted, classes not yet made up for.
+    pairs = zip(found.codes, found.X, strict=True)
+    own = [rows.weight[(rows.codes == code) & (row == rows.X).all(axis=1)].sum() for code, row in pairs]
+    np.testing.assert_allclose(found.weight.sum(), np.sum(own), rtol=1e-12)
+
+
+def test_neither_blocks_nor_order_choose_them(rng, monkeypatch):
+    monkeypatch.setattr(judges, "JUDGES", 90)
+    rows, order = rows_of(rng), rng.permutation(3000)
+    moved = Rows(rows.X[order], rows.codes[order], rows.weight[order], rows.unit[order], 3)
+    expected = judging(rows)
+    for found in (judging(rows, 11), judging(moved, 4)):
+        for name in ("X", "codes", "weight", "unit"):
+            assert (getattr(found, name) == getattr(expected, name)).all()
+
+
+def test_wide_rows_have_fewer_judges():
+    assert judges.judges_of_a_class(50, 2) == judges.JUDGES // 2
+    assert judges.judges_of_a_class(100_000, 2) == judges.JUDGED_NUMBERS // 200_000
+    assert judges.judges_of_a_class(10**9, 2) == 1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"alpha": 1.0}, {"decision_metric": "log_loss"}], ids=str)
+def test_some_judges_decide_nearly_as_all_rows_do(parameters, rng, monkeypatch):
+    X = rng.normal(size=(6000, 5))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] / 2 + rng.normal(size=6000) / 2, [-1.5, 1.5])
+    monkeypatch.setattr(classifier, "MOST_ROWS", 100)
+    by_all = LTCNClassifier(**parameters).fit(X, y)
+    monkeypatch.setattr(judges, "JUDGES", 900)
+    by_some = LTCNClassifier(**parameters).fit(X, y)
+    assert (by_some.predict_proba(X) != by_all.predict_proba(X)).any()
+    assert (by_some.predict(X) == by_all.predict(X)).mean() > 0.95
+    np.testing.assert_allclose(by_some.predict_proba(X), by_all.predict_proba(X), atol=0.25)
+    assert abs(by_some.score(X, y) - by_all.score(X, y)) < 0.01
+    if by_all.active_share_ is not None:
+        shared = min(by_some.n_iter_, by_all.n_iter_) + 1
+        np.testing.assert_allclose(by_some.active_share_[:shared], by_all.active_share_[:shared], atol=0.05)
+        np.testing.assert_allclose(by_some.shrinkage_[:shared], by_all.shrinkage_[:shared], atol=0.3)
