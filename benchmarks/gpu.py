@@ -72,17 +72,18 @@ def operations(n, m, n_iter, alpha, rank):
 
 @contextlib.contextmanager
 def reported(device):
-    """Print what each pass takes; waiting for the device between passes costs a little."""
-    original = DeviceSource.reduce
+    """Print what each pass takes, and yield it by name; waiting for the device between passes costs a little."""
+    original, times = DeviceSource.reduce, {}
 
     def reduce(self, from_block):
         name = getattr(from_block, "func", from_block).__qualname__
         took, found = seconds(device, lambda: original(self, from_block))
         print(f"  {took:8.3f} s  {name}")
+        times[name] = took
         return found
 
     DeviceSource.reduce = reduce
-    yield
+    yield times
     DeviceSource.reduce = original
 
 
@@ -141,12 +142,13 @@ def main():
         rate = matrix_rate(device, given.matrix)
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
-        with reported(device) if given.passes else contextlib.nullcontext():
+        with reported(device) if given.passes else contextlib.nullcontext({}) as times:
             fit, _ = seconds(device, lambda: model.fit(X, y))
         predict, _ = seconds(device, lambda: model.predict(X))
         done = operations(given.rows, given.features, given.iterations, alpha, model.rank_)
         print(f"fit {fit:.2f} s, predict {predict:.2f} s, n_iter_ {model.n_iter_}, rank_ {model.rank_}")
-        print(f"{done / fit / 1e12:.3g} TFLOP/s of {rate / 1e12:.3g}: {100 * done / fit / rate:.0f} %")
+        for what, took in [("fit", fit), *((name, took) for name, took in times.items() if name == "summed")]:
+            print(f"{what}: {done / took / 1e12:.3g} TFLOP/s of {rate / 1e12:.3g}: {100 * done / took / rate:.0f} %")
         if device.type == "cuda":
             print(f"most memory at once {torch.cuda.max_memory_allocated(device) / 2**30:.1f} GiB, rows included")
         if given.subsample:

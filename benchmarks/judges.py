@@ -2,7 +2,7 @@
 
 Run:  python benchmarks/judges.py [--rows 200000]
 
-Each problem is fitted twice to the same rows, with `cogmap.core.judges.JUDGES` as it is and without a limit, and judged
+Each problem is fitted twice to the same rows, with `JUDGES` as it is and without a limit, and judged
 by 200,000 new rows.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score, log_loss
 
 from cogmap import LTCNClassifier
-from cogmap.core import judges
+from cogmap.core import judges, passes
 
 NEW_ROWS = 200_000
 
@@ -43,7 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200_000)
     given = parser.parse_args()
-    limit = judges.JUDGES
+    limit = passes.JUDGES
     print("| problem | alpha | kappa, all rows | kappa, judges | log loss, all rows | log loss, judges | time, ratio |")
     print("|---|---|---|---|---|---|---|")
     for name, bounds in problems().items():
@@ -53,7 +53,7 @@ def main():
         for alpha in ("loo", 1.0):
             kappa, loss, seconds = [], [], []
             for most in (10**9, limit):
-                judges.JUDGES, judges.JUDGED_NUMBERS = most, 10 * most
+                passes.JUDGES, judges.JUDGED_NUMBERS = most, 10 * most
                 start = time.process_time()
                 model = LTCNClassifier(alpha=alpha).fit(X, y)
                 seconds.append(time.process_time() - start)

@@ -20,7 +20,7 @@ from typing import IO, Any, Self
 from .core.sources import Kept, keep_small
 
 IN_MEMORY = 64_000_000
-"""Bytes up to which blocks are kept in memory. Up to four kinds are: rows, initial states, predictions and scores."""
+"""Bytes up to which blocks are kept in memory. Two kinds are: rows and initial states."""
 
 SPARE = 1.2
 """Free disk space that is asked for, as a multiple of what will be written."""

@@ -59,9 +59,9 @@ def fit(
     progress : callable, bool or None, default=None
         Called with a `Progress` about once a second; True writes to stderr, None does so if that is a terminal.
     scratch : path, False or None, default=None
-        Folder for temporary files, which hold what later passes need of each row: about 8 bytes for each feature,
-        again for each concept, and for each iteration and class. By default ``TMPDIR``, or else /var/tmp where there
-        is one. False, or too little free space, computes all of it anew in each pass, with the same result.
+        Folder for temporary files, which hold what later passes need of each row: about 8 bytes for each feature and
+        again for each concept. By default ``TMPDIR``, or else /var/tmp where there is one. False, or too little free
+        space, computes all of it anew in each pass, with the same result.
 
     Returns
     -------
@@ -194,5 +194,5 @@ class Passes(Source[B]):
 
 
 def _n_rows(block: Any) -> int:
-    """Return the number of rows of a block: rows, states, predictions and scores all have class codes."""
+    """Return the number of rows of a block: rows and initial states both have class codes."""
     return len(block.codes)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
-from cogmap.core import judges, passes, scaling
+from cogmap.core import passes, scaling
 from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.concepts import fit_concepts
 from cogmap.core.decision_passes import Scored
@@ -143,16 +143,17 @@ def test_samples_are_those_of_numpy(ranked, size, space, rng):
     np.testing.assert_allclose(found.rank, expected.rank, rtol=1e-9)
 
 
-def test_judges_are_those_of_numpy(space, rng, monkeypatch):
+@pytest.mark.parametrize("limit", [2**62, 2**63 + 5, 2**64 - 1])
+def test_judges_are_those_of_numpy(limit, space, rng):
     """Also of blocks in which a class has no rows."""
-    monkeypatch.setattr(judges, "JUDGES", 60)
+    given = (np.array([limit] * 6, np.uint64), 12)
     X, codes = rng.integers(0, 8, (900, 3)) * 1.0, np.sort(rng.integers(0, 4, 900))
     weight = rng.integers(1, 4, 900) * 1.0
     rows = Rows(X, codes, weight, weight / 2, 5)
     on_device = Rows(*map(space.put, (X, codes, weight, weight / 2)), 5)
     for block_rows in (900, 128):
-        found = DeviceSource.of(space, on_device, False, block_rows, block_rows).reduce(passes._kept)
-        for one, other in zip(found.parts, passes._kept(rows).parts, strict=True):
+        found = DeviceSource.of(space, on_device, False, block_rows, block_rows).reduce(partial(passes._kept, *given))
+        for one, other in zip(found.parts, passes._kept(*given, rows).parts, strict=True):
             for name in ("keys", "rows", "weight"):
                 assert (getattr(one, name) == getattr(other, name)).all()
 

@@ -1,15 +1,18 @@
 """Rows that judge: the same whatever the order and the blocks, even over the classes, and in the place of all rows."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from cogmap import LTCNClassifier, classifier
-from cogmap.core import judges
-from cogmap.core.judges import candidates, chosen
-from cogmap.core.sampling import Samples, content_keys
-from cogmap.core.statistics import merged
+from cogmap.core import passes
+from cogmap.core.judges import JUDGED_NUMBERS, candidates, chosen, judges_of_a_class
+from cogmap.core.passes import Range
+from cogmap.core.sampling import LAST_KEY, Samples, content_keys
+from cogmap.core.sources import cut
+from cogmap.core.statistics import Held, merged
 from cogmap.core.training import Rows
 
 
@@ -20,19 +23,19 @@ def rows_of(rng, n=3000):
     return Rows(X, codes, frequency * 2, np.full(n, 2.0), 3)
 
 
-def judging(rows, n_blocks=1):
+def judging(rows, most, n_blocks=1):
     edges = np.linspace(0, len(rows.X), n_blocks + 1).astype(int)
     parts = [rows[slice(a, b)] for a, b in pairwise(edges)]
     keys = [content_keys(np.column_stack([part.codes, part.X])) for part in parts]
-    kept = merged(Samples(candidates(part, key)) for part, key in zip(parts, keys, strict=True))
+    given = np.full(3, LAST_KEY), judges_of_a_class(3, 3, most)
+    kept = merged(Samples(candidates(part, key, *given)) for part, key in zip(parts, keys, strict=True))
     return chosen(kept.parts, rows.mass)
 
 
 @pytest.mark.parametrize("most", [30, 300, 10**6])
-def test_judges_weigh_what_their_classes_do(most, rng, monkeypatch):
-    monkeypatch.setattr(judges, "JUDGES", most)
+def test_judges_weigh_what_their_classes_do(most, rng):
     rows = rows_of(rng)
-    found = judging(rows)
+    found = judging(rows, most)
     different = [len(np.unique(rows.X[rows.codes == code], axis=0)) for code in range(3)]
     assert np.bincount(found.codes).tolist() == [min(most // 3, n) for n in different]
     np.testing.assert_allclose(found.mass / found.weight.sum(), rows.mass / rows.weight.sum(), rtol=1e-12)
@@ -43,20 +46,42 @@ def test_judges_weigh_what_their_classes_do(most, rng, monkeypatch):
     np.testing.assert_allclose(found.weight.sum(), np.sum(own), rtol=1e-12)
 
 
-def test_neither_blocks_nor_order_choose_them(rng, monkeypatch):
-    monkeypatch.setattr(judges, "JUDGES", 90)
+def test_neither_blocks_nor_order_choose_them(rng):
     rows, order = rows_of(rng), rng.permutation(3000)
     moved = Rows(rows.X[order], rows.codes[order], rows.weight[order], rows.unit[order], 3)
-    expected = judging(rows)
-    for found in (judging(rows, 11), judging(moved, 4)):
+    expected = judging(rows, 90)
+    for found in (judging(rows, 90, 11), judging(moved, 90, 4)):
         for name in ("X", "codes", "weight", "unit"):
             assert (getattr(found, name) == getattr(expected, name)).all()
 
 
 def test_wide_rows_have_fewer_judges():
-    assert judges.judges_of_a_class(50, 2) == judges.JUDGES // 2
-    assert judges.judges_of_a_class(100_000, 2) == judges.JUDGED_NUMBERS // 200_000
-    assert judges.judges_of_a_class(10**9, 2) == 1
+    assert judges_of_a_class(50, 2, 1000) == 500
+    assert judges_of_a_class(JUDGED_NUMBERS // 100, 2, 1000) == 50
+    assert judges_of_a_class(10 * JUDGED_NUMBERS, 2, 1000) == 1
+
+
+@pytest.mark.parametrize("kind", ["different", "copies", "heavy"])
+def test_rows_that_cannot_be_chosen_need_no_look(kind, rng, monkeypatch):
+    """With copies, or weights that tell nothing of their number, too few are within the limits at first: look again."""
+    X, codes = rng.normal(size=(9000, 2)), rng.integers(0, 2, 9000)
+    X = X[rng.integers(0, 400, 9000)] if kind == "copies" else X
+    rows = Rows(X, codes, np.full(9000, 50.0 if kind == "heavy" else 1.0), np.ones(9000), 2)
+    monkeypatch.setattr(passes, "JUDGES", 400)
+    looks = []
+
+    class Watched(Held):
+        def reduce(self, from_block):
+            looks.append(sum(len(part.keys) for block in self.blocks for part in from_block(block).parts))
+            return super().reduce(from_block)
+
+    found = passes._chosen(Watched(tuple(cut([rows]))), Range(X.min(axis=0), X.max(axis=0), rows.mass))
+    everything = Held((rows,)).reduce(partial(passes._kept, np.full(3, LAST_KEY), 200)).parts
+    for one, other in zip(found, everything, strict=True):
+        for name in ("keys", "rows", "weight"):
+            assert (getattr(one, name) == getattr(other, name)).all()
+    assert len(looks) == (1 if kind == "different" else 2)
+    assert looks[0] < 1300
 
 
 @pytest.mark.parametrize("parameters", [{}, {"alpha": 1.0}, {"decision_metric": "log_loss"}], ids=str)
@@ -65,7 +90,7 @@ def test_some_judges_decide_nearly_as_all_rows_do(parameters, rng, monkeypatch):
     y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] / 2 + rng.normal(size=6000) / 2, [-1.5, 1.5])
     monkeypatch.setattr(classifier, "MOST_ROWS", 100)
     by_all = LTCNClassifier(**parameters).fit(X, y)
-    monkeypatch.setattr(judges, "JUDGES", 900)
+    monkeypatch.setattr(passes, "JUDGES", 900)
     by_some = LTCNClassifier(**parameters).fit(X, y)
     assert (by_some.predict_proba(X) != by_all.predict_proba(X)).any()
     assert (by_some.predict(X) == by_all.predict(X)).mean() > 0.95

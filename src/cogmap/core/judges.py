@@ -23,15 +23,18 @@ JUDGED_NUMBERS = 30_000_000
 """Features of all judges together, at most."""
 
 
-def judges_of_a_class(n_features: int, n_classes: int, most: int | None = None) -> int:
-    """Return how many rows of a class may judge, of `most` (`JUDGES`) in all."""
-    return max(min(JUDGES if most is None else most, JUDGED_NUMBERS // n_features) // n_classes, 1)
+def judges_of_a_class(n_features: int, n_classes: int, most: int) -> int:
+    """Return how many rows of a class may judge, of `most` in all."""
+    return max(min(most, JUDGED_NUMBERS // n_features) // n_classes, 1)
 
 
-def candidates(rows: Rows, keys: Keys, most: int | None = None) -> tuple[Sample, ...]:
-    """Return for each class its rows of least key; the weight of one copy stands before the features."""
-    size = judges_of_a_class(rows.X.shape[1], rows.n_classes, most)
-    own = [np.flatnonzero(rows.codes == code) for code in range(rows.n_classes)]
+def candidates(rows: Rows, keys: Keys, limits: Keys, size: int) -> tuple[Sample, ...]:
+    """Return for each class `size` rows of least key, none beyond its limit.
+
+    The weight of one copy stands before the features.
+    """
+    below = keys <= limits[rows.codes]
+    own = [np.flatnonzero(below & (rows.codes == code)) for code in range(rows.n_classes)]
     return tuple(
         Sample.from_block(np.zeros(len(i)), keys[i], np.column_stack([rows.unit[i], rows.X[i]]), rows.weight[i], size)
         for i in own

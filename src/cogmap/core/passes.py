@@ -34,13 +34,23 @@ from .decision import Decision
 from .decision_passes import Scored, decide
 from .inner import Regressors
 from .innovations import Basis, features, whitened_by
-from .judges import candidates, chosen
+from .judges import JUDGES, candidates, chosen, judges_of_a_class
 from .learning import sample_sizes, sampled_basis
 from .model import REGRESSIONS, SUMMARY_ROWS, Model, Settings, Solved, Summary, inner_weights
 from .readout import inverse_one_hot
 from .reasoning import Network
 from .ridge_passes import Frame, fit_ridge, framed, scored
-from .sampling import Outlyingness, Sample, Samples, content_keys, spanning_samples, union
+from .sampling import (
+    LAST_KEY,
+    Keys,
+    Outlyingness,
+    Sample,
+    Samples,
+    content_keys,
+    key_limits,
+    spanning_samples,
+    union,
+)
 from .scaling import Scaling, identity, knot_heights
 from .shrinkage import Path, ShrunkReadout, factors_from, gains_gram, shrunk_readout, trace
 from .sources import cut
@@ -190,7 +200,7 @@ def prepare(
     """Learn the inner weights, and choose the rows that stand for all."""
     activation = ACTIVATIONS[settings.activation]
     regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
-    kept, *judging = source.reduce(_kept).parts
+    kept, *judging = _chosen(source, known)
     factor = initial.reduce(partial(_factor, activation.name if regresses else None))
     n_concepts = len(concepts.feature)
     centred = factor.centred[:, :n_concepts]
@@ -205,11 +215,24 @@ def prepare(
     return Prepared(concepts, network, reference, rows, weight, chosen(judging, known.mass), summary)
 
 
-def _kept(block: Rows) -> Samples:
+def _chosen(source: Source[Rows], known: Range) -> tuple[Sample, ...]:
     """Return some rows of all, and some of each class to judge."""
+    judging = judges_of_a_class(len(known.low), len(known.mass), JUDGES)
+    sizes = np.r_[SUMMARY_ROWS, np.full(len(known.mass), judging)]
+    limits = key_limits(np.r_[known.total, known.mass], sizes)
+    found = source.reduce(partial(_kept, limits, judging)).parts
+    n_found = np.array([len(part.keys) for part in found])
+    if ((n_found < sizes) & (limits < LAST_KEY)).any():
+        found = source.reduce(partial(_kept, np.full(len(limits), LAST_KEY), judging)).parts
+    return found
+
+
+def _kept(limits: Keys, judging: int, block: Rows) -> Samples:
+    """Choose among the rows whose keys are within the limits, of which the first is for all rows."""
     keys = content_keys(np.column_stack([block.codes, block.X]))
-    some = Sample.from_block(np.zeros(len(keys)), keys, block.X, block.weight, SUMMARY_ROWS)
-    return Samples((some, *candidates(block, keys)))
+    some = np.flatnonzero(keys <= limits[0])
+    summary = Sample.from_block(np.zeros(len(some)), keys[some], block.X[some], block.weight[some], SUMMARY_ROWS)
+    return Samples((summary, *candidates(block, keys, limits[1:], judging)))
 
 
 def _factor(activation: str | None, block: Started) -> Factor:

@@ -19,11 +19,11 @@ from .cases import sample_rows
 from .concepts import Concepts
 from .decision import Decision
 from .decision_passes import Scored, decide
-from .judges import candidates, chosen
+from .judges import candidates, chosen, judges_of_a_class
 from .model import SUMMARY_ROWS, Model, Solved, Summary
 from .reasoning import Network
 from .ridge_passes import Evidence, Frame, fixed_at, framed, scored, solve
-from .sampling import Samples, content_keys
+from .sampling import LAST_KEY, Samples, content_keys
 from .statistics import Held
 from .training import Rows, Started
 
@@ -101,7 +101,8 @@ def _started(concepts: Concepts, rows: Rows) -> Started:
 
 
 def _kept(rows: Rows) -> Samples:
-    return Samples(candidates(rows, content_keys(np.column_stack([rows.codes, rows.X])), JUDGES))
+    keys, limits = content_keys(np.column_stack([rows.codes, rows.X])), np.full(rows.n_classes, LAST_KEY)
+    return Samples(candidates(rows, keys, limits, judges_of_a_class(rows.X.shape[1], rows.n_classes, JUDGES)))
 
 
 def _widened(decision: Decision, seen: NDArray[np.intp], n_classes: int, raw: Array) -> Decision:

@@ -17,6 +17,8 @@ from .activation import Array
 
 Keys = NDArray[np.uint64]
 
+LAST_KEY = np.uint64(2**64 - 1)
+
 DIGITS = 30
 """Binary digits of a distance that count: rounding of sums over blocks must not change an order."""
 
@@ -36,6 +38,18 @@ def content_keys(rows: Array) -> Keys:
         found *= np.uint64(0x94D049BB133111EB)
         found ^= found >> np.uint64(31)
     return found
+
+
+def key_limits(mass: Array, sizes: NDArray[np.intp]) -> Keys:
+    """Return a key below which so many rows lie, and few more, for rows of each weight: others need no look.
+
+    Keys are even, and six standard deviations are added. That can be too few only where rows have copies, or weights
+    other than 1.
+    """
+    share = (sizes + 6 * np.sqrt(sizes) + 20) / mass
+    limits = np.full(len(share), LAST_KEY)
+    limits[share < 1] = (share[share < 1] * 2.0**64).astype(np.uint64)
+    return limits
 
 
 @dataclass(frozen=True)

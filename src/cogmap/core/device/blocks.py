@@ -15,17 +15,16 @@ from ..concepts import Concepts
 from ..constants import LEAST_FREE
 from ..decision_passes import Scored
 from ..innovations import Basis
-from ..judges import judges_of_a_class
 from ..model import SUMMARY_ROWS
 from ..passes import Readable, Traced
 from ..reasoning import Network
-from ..sampling import Outlyingness, Samples
+from ..sampling import Keys, Outlyingness, Samples
 from ..shrinkage import Path, gate_caps
 from ..statistics import ClassMoments, Confusion, Gains, Gram, Losses
 from ..training import Rows, Started
 from .factor import states_factor
 from .increments import Reasoner
-from .sampling import DeviceOutlyingness, device_keys, sample
+from .sampling import DeviceOutlyingness, device_keys, in_order_of_int64, sample
 from .scaling import DeviceConcepts
 from .source import MAPS, NARROW, REDUCTIONS, DeviceSource, Pending
 from .space import DeviceArray, Space, gram, times_triangle
@@ -43,19 +42,23 @@ def initial(space: Space, concepts: Concepts) -> Callable[[Rows], Started]:
     return of_block
 
 
-def kept(source: DeviceSource[Rows]) -> Samples:
+def kept(source: DeviceSource[Rows], limits: Keys, judging: int) -> Samples:
     """Choose the rows that a model keeps, and those of each class that judge."""
     space, xp = source.space, source.space.xp
+    last, *lasts = in_order_of_int64(limits).tolist()
 
     def of_block(block: Rows) -> Samples:
         columns = (space.column(block.X, j) for j in range(block.X.shape[1]))
         keys = device_keys(space, chain([space.double(block.codes)], columns))
-        size = judges_of_a_class(block.X.shape[1], block.n_classes)
-
-        some = sample(space, None, keys, (block.X,), block.weight, SUMMARY_ROWS)
-        own = [xp.nonzero(block.codes == code)[0] for code in range(block.n_classes)]
+        some = xp.nonzero(keys <= last)[0]
+        own = [xp.nonzero((block.codes == code) & (keys <= limit))[0] for code, limit in enumerate(lasts)]
         rows = (block.unit[:, None], block.X)
-        return Samples((some, *(sample(space, None, keys, rows, block.weight, size, among=i) for i in own)))
+        return Samples(
+            (
+                sample(space, None, keys, (block.X,), block.weight, SUMMARY_ROWS, among=some),
+                *(sample(space, None, keys, rows, block.weight, judging, among=i) for i in own),
+            )
+        )
 
     return source.fold(of_block)
 

@@ -9,9 +9,10 @@ hashes are computed by numpy.
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..activation import Array
-from ..sampling import DIGITS, Outlyingness, Sample, content_keys
+from ..sampling import DIGITS, Keys, Outlyingness, Sample, content_keys
 from .kernels import Kernel
 from .space import DeviceArray, Space
 
@@ -40,13 +41,18 @@ def device_keys(space: Space, columns: Iterable[DeviceArray]) -> DeviceArray:
     """Return `content_keys` of rows, given by their columns, in the order of int64."""
     if not space.sees_bits:
         keys = content_keys(space.host(space.xp.stack(list(columns), axis=1)))
-        return space.put((keys ^ np.uint64(2**63)).view(np.int64))
+        return space.put(in_order_of_int64(keys))
     found: DeviceArray = None
     for column in columns:
         bits = (column + 0.0).view(space.xp.int64)
         key = space.xp.full_like(bits, _signed(0x9E3779B97F4A7C15)) if found is None else found
         found = mixed(space, key, bits)
     return found ^ SIGN
+
+
+def in_order_of_int64(keys: Keys) -> NDArray[np.int64]:
+    """Return keys of numpy as a device holds them."""
+    return (keys ^ np.uint64(2**63)).view(np.int64)
 
 
 def mixed(space: Space, keys: DeviceArray, bits: DeviceArray) -> DeviceArray:
