@@ -105,6 +105,9 @@ class Parts:
 
 
 def _count(x: Array, weight: Array, low: Array, high: Array, n_parts: int) -> tuple[Array, Array, Array]:
+    # In order, values find their intervals one after another, several times as fast.
+    order = np.argsort(x)
+    x, weight = x[order], weight[order]
     at = np.searchsorted(low, x, side="right") - 1
     inside = (at >= 0) & (x <= high[at])
     x, weight, at = x[inside], weight[inside], at[inside]
