@@ -105,7 +105,7 @@ class Parts:
 
 
 def _count(x: Array, weight: Array, low: Array, high: Array, n_parts: int) -> tuple[Array, Array, Array]:
-    # In order, values find their intervals one after another, several times as fast.
+    # In order, values find their intervals one after another, and the ends of a part are those of a run.
     order = np.argsort(x)
     x, weight = x[order], weight[order]
     at = np.searchsorted(low, x, side="right") - 1
@@ -118,8 +118,10 @@ def _count(x: Array, weight: Array, low: Array, high: Array, n_parts: int) -> tu
     part = at * n_parts + np.minimum((share * n_parts).astype(np.intp), n_parts - 1)
     size = len(low) * n_parts
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
-    np.minimum.at(least, part, x)
-    np.maximum.at(most, part, x)
+    last = np.flatnonzero(np.diff(part, append=size))
+    most[part[last]] = x[last]
+    first = np.r_[0, last[:-1] + 1][: len(last)]
+    least[part[first]] = x[first]
     return least, most, np.bincount(part, weight, size).astype(np.float64)
 
 
