@@ -82,8 +82,7 @@ class Frame:
             found = block_increments(self.network, initial[rows], self.reference)
             for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
                 part = slice(t * M, (t + 1) * M)
-                np.subtract(linearised, self.mean[part], out=Z[rows, part])
-                Z[rows, part] *= self.scale[part]
+                np.multiply(linearised - self.mean[part], self.scale[part], out=Z[rows, part])
                 changes[t] = max(changes[t], np.abs(whole).max())
         return Z, changes
 
