@@ -2,8 +2,7 @@
 
 Run:  python benchmarks/judges.py [--rows 200000]
 
-Each problem is fitted twice to the same rows, with `JUDGES` as it is and without a limit, and judged
-by 200,000 new rows.
+Each problem is fitted twice to the same rows, with `JUDGES` as it is and without a limit; 200,000 new rows try both.
 """
 
 import argparse

@@ -83,7 +83,7 @@ def test_a_decision_from_some_rows_is_near_that_from_all(rows, monkeypatch):
     X, y = rows
     y = np.where(X[:, 2] < 0.75, y, 2)
     judged = LTCNClassifier(alpha=1.0).partial_fit(X, y)
-    monkeypatch.setattr(recursion, "JUDGES", 300)
+    monkeypatch.setattr(recursion, "BATCH_JUDGES", 300)
     some = LTCNClassifier(alpha=1.0).partial_fit(X, y)
     assert (some.outer_weights_ == judged.outer_weights_).all()
     assert (some.predict(X) == judged.predict(X)).mean() > 0.9

@@ -8,7 +8,7 @@ import pytest
 
 from cogmap import LTCNClassifier, classifier
 from cogmap.core import passes
-from cogmap.core.judges import JUDGED_NUMBERS, candidates, chosen, judges_of_a_class
+from cogmap.core.judges import JUDGED_NUMBERS, candidates, judges_from, judges_of_a_class
 from cogmap.core.passes import Range
 from cogmap.core.sampling import LAST_KEY, Samples, content_keys
 from cogmap.core.sources import cut
@@ -29,7 +29,7 @@ def judging(rows, most, n_blocks=1):
     keys = [content_keys(np.column_stack([part.codes, part.X])) for part in parts]
     given = np.full(3, LAST_KEY), judges_of_a_class(3, 3, most)
     kept = merged(Samples(candidates(part, key, *given)) for part, key in zip(parts, keys, strict=True))
-    return chosen(kept.parts, rows.mass)
+    return judges_from(kept.parts, rows.mass)
 
 
 @pytest.mark.parametrize("most", [30, 300, 10**6])
@@ -75,7 +75,7 @@ def test_rows_that_cannot_be_chosen_need_no_look(kind, rng, monkeypatch):
             looks.append(sum(len(part.keys) for block in self.blocks for part in from_block(block).parts))
             return super().reduce(from_block)
 
-    found = passes._chosen(Watched(tuple(cut([rows]))), Range(X.min(axis=0), X.max(axis=0), rows.mass))
+    found = passes._candidates(Watched(tuple(cut([rows]))), Range(X.min(axis=0), X.max(axis=0), rows.mass))
     everything = Held((rows,)).reduce(partial(passes._kept, np.full(3, LAST_KEY), 200)).parts
     for one, other in zip(found, everything, strict=True):
         for name in ("keys", "rows", "weight"):

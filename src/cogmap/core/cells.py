@@ -118,10 +118,8 @@ def _count(x: Array, weight: Array, low: Array, high: Array, n_parts: int) -> tu
     part = at * n_parts + np.minimum((share * n_parts).astype(np.intp), n_parts - 1)
     size = len(low) * n_parts
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
-    last = np.flatnonzero(np.diff(part, append=size))
-    most[part[last]] = x[last]
-    first = np.r_[0, last[:-1] + 1][: len(last)]
-    least[part[first]] = x[first]
+    first, last = np.flatnonzero(np.diff(part, prepend=-1)), np.flatnonzero(np.diff(part, append=size))
+    least[part[first]], most[part[last]] = x[first], x[last]
     return least, most, np.bincount(part, weight, size).astype(np.float64)
 
 

@@ -41,7 +41,7 @@ def candidates(rows: Rows, keys: Keys, limits: Keys, size: int) -> tuple[Sample,
     )
 
 
-def chosen(parts: Sequence[Sample], mass: Array) -> Rows:
+def judges_from(parts: Sequence[Sample], mass: Array) -> Rows:
     """Return the judges, given those of each class and the weight of all its rows."""
     codes = np.repeat(np.arange(len(parts)), [len(part.keys) for part in parts])
     table = np.concatenate([part.rows for part in parts])

@@ -34,7 +34,7 @@ from .decision import Decision
 from .decision_passes import Scored, decide
 from .inner import Regressors
 from .innovations import Basis, features, whitened_by
-from .judges import JUDGES, candidates, chosen, judges_of_a_class
+from .judges import JUDGES, candidates, judges_from, judges_of_a_class
 from .learning import sample_sizes, sampled_basis
 from .model import REGRESSIONS, SUMMARY_ROWS, Model, Settings, Solved, Summary, inner_weights
 from .readout import inverse_one_hot
@@ -158,7 +158,7 @@ def _ridge(
     concepts, network, reference, sample, weight, judging, summary = prepared
     frame = Frame.from_sample(network, reference, sample, weight, settings.max_iter)
     solved, smoother = fit_ridge(source, frame, float(settings.alpha), settings.tol)
-    followed = judges.through(partial(framed, smoother.frame), len(smoother.frame.mean))
+    followed = judges.through(partial(framed, smoother.frame))
     scores = followed.map(partial(scored, smoother, known.mass), len(known.mass) + 2)
     model = Model(concepts, network, solved.readout)
     return Judged(model, solved, scores, judging.mass, smoother.between, summary)
@@ -200,7 +200,7 @@ def prepare(
     """Learn the inner weights, and choose the rows that stand for all."""
     activation = ACTIVATIONS[settings.activation]
     regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
-    kept, *judging = _chosen(source, known)
+    kept, *candidates_of_class = _candidates(source, known)
     factor = initial.reduce(partial(_factor, activation.name if regresses else None))
     n_concepts = len(concepts.feature)
     centred = factor.centred[:, :n_concepts]
@@ -212,27 +212,27 @@ def prepare(
     sizes = sample_sizes(n_concepts, known.total)[1]
     rows, weight = union(initial.reduce(partial(_samples, outlyingness, sizes)))
     summary = Summary(kept.rows, kept.weight, known.mass / known.total)
-    return Prepared(concepts, network, reference, rows, weight, chosen(judging, known.mass), summary)
+    return Prepared(concepts, network, reference, rows, weight, judges_from(candidates_of_class, known.mass), summary)
 
 
-def _chosen(source: Source[Rows], known: Range) -> tuple[Sample, ...]:
-    """Return some rows of all, and some of each class to judge."""
-    judging = judges_of_a_class(len(known.low), len(known.mass), JUDGES)
-    sizes = np.r_[SUMMARY_ROWS, np.full(len(known.mass), judging)]
+def _candidates(source: Source[Rows], known: Range) -> tuple[Sample, ...]:
+    """Return some rows of all for the summary, and some of each class to judge."""
+    of_class = judges_of_a_class(len(known.low), len(known.mass), JUDGES)
+    sizes = np.r_[SUMMARY_ROWS, np.full(len(known.mass), of_class)]
     limits = key_limits(np.r_[known.total, known.mass], sizes)
-    found = source.reduce(partial(_kept, limits, judging)).parts
+    found = source.reduce(partial(_kept, limits, of_class)).parts
     n_found = np.array([len(part.keys) for part in found])
     if ((n_found < sizes) & (limits < LAST_KEY)).any():
-        found = source.reduce(partial(_kept, np.full(len(limits), LAST_KEY), judging)).parts
+        found = source.reduce(partial(_kept, np.full(len(limits), LAST_KEY), of_class)).parts
     return found
 
 
-def _kept(limits: Keys, judging: int, block: Rows) -> Samples:
+def _kept(limits: Keys, of_class: int, block: Rows) -> Samples:
     """Choose among the rows whose keys are within the limits, of which the first is for all rows."""
     keys = content_keys(np.column_stack([block.codes, block.X]))
     some = np.flatnonzero(keys <= limits[0])
     summary = Sample.from_block(np.zeros(len(some)), keys[some], block.X[some], block.weight[some], SUMMARY_ROWS)
-    return Samples((summary, *candidates(block, keys, limits[1:], judging)))
+    return Samples((summary, *candidates(block, keys, limits[1:], of_class)))
 
 
 def _factor(activation: str | None, block: Started) -> Factor:

@@ -19,7 +19,7 @@ from .cases import sample_rows
 from .concepts import Concepts
 from .decision import Decision
 from .decision_passes import Scored, decide
-from .judges import candidates, chosen, judges_of_a_class
+from .judges import candidates, judges_from, judges_of_a_class
 from .model import SUMMARY_ROWS, Model, Solved, Summary
 from .reasoning import Network
 from .ridge_passes import Evidence, Frame, fixed_at, framed, scored, solve
@@ -27,7 +27,7 @@ from .sampling import LAST_KEY, Samples, content_keys
 from .statistics import Held
 from .training import Rows, Started
 
-JUDGES = 10_000
+BATCH_JUDGES = 10_000
 """Rows that judge, at most: every batch asks them all. A metric is known to about half a percent."""
 
 
@@ -78,7 +78,7 @@ class Recursion:
     def solved(self, alpha: float, metric: str | None) -> tuple[Model, Solved, Decision]:
         """Solve for one penalty."""
         found, smoother = solve(self.frame, self.evidence, alpha)
-        judges = chosen(self.kept.parts, self.mass)
+        judges = judges_from(self.kept.parts, self.mass)
         seen = np.flatnonzero(self.mass > 0)
         scores = scored(smoother, self.mass, framed(self.frame, _started(self.concepts, judges)))
         known = Scored(scores.raw[:, seen], np.searchsorted(seen, judges.codes), judges.weight)
@@ -90,7 +90,7 @@ class Recursion:
 
     def summary(self) -> Summary:
         """Return some of the rows seen."""
-        judges = chosen(self.kept.parts, self.mass)
+        judges = judges_from(self.kept.parts, self.mass)
         some = sample_rows(judges.codes, SUMMARY_ROWS)
         return Summary(judges.X[some], judges.weight[some], self.mass / self.mass.sum())
 
@@ -102,7 +102,7 @@ def _started(concepts: Concepts, rows: Rows) -> Started:
 
 def _kept(rows: Rows) -> Samples:
     keys, limits = content_keys(np.column_stack([rows.codes, rows.X])), np.full(rows.n_classes, LAST_KEY)
-    return Samples(candidates(rows, keys, limits, judges_of_a_class(rows.X.shape[1], rows.n_classes, JUDGES)))
+    return Samples(candidates(rows, keys, limits, judges_of_a_class(rows.X.shape[1], rows.n_classes, BATCH_JUDGES)))
 
 
 def _widened(decision: Decision, seen: NDArray[np.intp], n_classes: int, raw: Array) -> Decision:

@@ -289,12 +289,12 @@ def scored(found: Smoother, mass: Array, block: Framed) -> Scored:
 
 def fit_ridge(source: Source[Started], frame: Frame, alpha: float, tol: float) -> tuple[Solved, Smoother]:
     """Solve for one penalty from blocks."""
-    rows = source.through(partial(framed, frame), len(frame.mean))
+    rows = source.through(partial(framed, frame))
     sums = rows.reduce(summed)
     n_iter = fixed_at(sums.changes, tol)
     if n_iter < frame.n_iter:
         frame = frame.cut(n_iter)
-        rows = source.through(partial(framed, frame), len(frame.mean))
+        rows = source.through(partial(framed, frame))
     found = sums.solved(frame, alpha)
     if found is None:
         p = len(frame.mean)

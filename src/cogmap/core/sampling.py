@@ -18,6 +18,7 @@ from .activation import Array
 Keys = NDArray[np.uint64]
 
 LAST_KEY = np.uint64(2**64 - 1)
+"""The largest key: all rows are within it."""
 
 DIGITS = 30
 """Binary digits of a distance that count: rounding of sums over blocks must not change an order."""

@@ -47,7 +47,7 @@ class Source(Protocol[B_co]):
         `width` is how many numbers the function returns for each row.
         """
 
-    def through(self, function: Callable[[B_co], C], width: int) -> "Source[C]":
+    def through(self, function: Callable[[B_co], C]) -> "Source[C]":
         """Return the same for a function of many numbers for each row, computed anew in each pass."""
         return Through(self, function)
 

@@ -42,7 +42,7 @@ def initial(space: Space, concepts: Concepts) -> Callable[[Rows], Started]:
     return of_block
 
 
-def kept(source: DeviceSource[Rows], limits: Keys, judging: int) -> Samples:
+def kept(source: DeviceSource[Rows], limits: Keys, of_class: int) -> Samples:
     """Choose the rows that a model keeps, and those of each class that judge."""
     space, xp = source.space, source.space.xp
     last, *lasts = in_order_of_int64(limits).tolist()
@@ -56,7 +56,7 @@ def kept(source: DeviceSource[Rows], limits: Keys, judging: int) -> Samples:
         return Samples(
             (
                 sample(space, None, keys, (block.X,), block.weight, SUMMARY_ROWS, among=some),
-                *(sample(space, None, keys, rows, block.weight, judging, among=i) for i in own),
+                *(sample(space, None, keys, rows, block.weight, of_class, among=i) for i in own),
             )
         )
 

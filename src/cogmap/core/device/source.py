@@ -136,7 +136,7 @@ class DeviceSource(Source[B], Generic[B]):
         start = Cut(start, self.block_rows) if self.block_rows else start
         return DeviceSource(self.space, start, self.n_rows, self.even, many_rows=self.many_rows)
 
-    def through(self, function: Callable[[B], D], width: int) -> "DeviceSource[D]":
+    def through(self, function: Callable[[B], D]) -> "DeviceSource[D]":
         """Return the function of every block as a source, computed anew in each pass."""
         original, given = _parts(function)
         start: Callable[[], Iterator[D]] = Computed(self.start, MAPS[original](self.space, *given))
