@@ -1,8 +1,8 @@
-"""What it costs to judge shrinkage, gate and decision by 30,000 rows instead of all: kappa and log loss of new rows.
+"""What it costs to judge shrinkage, gate and decision by some rows instead of all: kappa and log loss of new rows.
 
 Run:  python benchmarks/judges.py [--rows 200000]
 
-Each problem is fitted twice to the same rows, with `JUDGES` as it is and without a limit; 200,000 new rows try both.
+Each problem is fitted twice to the same rows, with the limits of `core.judges` and without; 200,000 new rows try both.
 """
 
 import argparse
@@ -16,8 +16,9 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score, log_loss
 
 from cogmap import LTCNClassifier
-from cogmap.core import judges, passes
+from cogmap.core import judges
 
+LIMITS = ("JUDGES", "DECIDERS", "JUDGED_NUMBERS")
 NEW_ROWS = 200_000
 
 
@@ -42,7 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200_000)
     given = parser.parse_args()
-    limit = passes.JUDGES
+    limits = {name: getattr(judges, name) for name in LIMITS}
     print("| problem | alpha | kappa, all rows | kappa, judges | log loss, all rows | log loss, judges | time, ratio |")
     print("|---|---|---|---|---|---|---|")
     for name, bounds in problems().items():
@@ -51,8 +52,9 @@ def main():
         y, truth = np.digitize(signal, bounds), np.digitize(new_signal, bounds)
         for alpha in ("loo", 1.0):
             kappa, loss, seconds = [], [], []
-            for most in (10**9, limit):
-                passes.JUDGES, judges.JUDGED_NUMBERS = most, 10 * most
+            for given_limits in (dict.fromkeys(LIMITS, 10**12), limits):
+                for limit, most in given_limits.items():
+                    setattr(judges, limit, most)
                 start = time.process_time()
                 model = LTCNClassifier(alpha=alpha).fit(X, y)
                 seconds.append(time.process_time() - start)

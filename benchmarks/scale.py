@@ -3,10 +3,10 @@
 Run:  python benchmarks/scale.py [--rows 200000] [--features 50] [--classes 10]
 
 Every fit runs in a process of its own with one BLAS thread. The yardstick is one product of two matrices with as many
-multiply-adds as HᵀH of the states H (K × M (T + 1)), measured on 20,000 rows before and after the fit and scaled to K.
+multiply-adds as HᵀH of the states H (K × M (T + 1)), 20,000 rows at a time, half of it before the fit and half after.
 (numpy sees that HᵀH itself is symmetric, and takes little more than half of that.) Times are of the processor, which
-other programs on the machine disturb less than the clock. Extra memory is the peak of the resident memory during the
-fit beyond what the process held before, when the rows were there already.
+other programs on the machine disturb less than the clock; with `--runs` the median of several. Extra memory is the peak
+of the resident memory during the fit beyond what the process held before, when the rows were there already.
 """
 
 import argparse
@@ -63,14 +63,13 @@ class Peak:
 
 
 def product(n, m):
-    """Return the seconds of a product with the multiply-adds of HᵀH."""
+    """Return the seconds of a product of n rows with the multiply-adds of HᵀH."""
     H, G = np.random.default_rng(0).random((2, 20_000, m * (ITERATIONS + 1)))
-    times = []
-    for _ in range(4):
-        start = time.process_time()
+    H[:2000].T @ G[:2000]
+    start = time.process_time()
+    for _ in range(-(-n // len(H))):
         H.T @ G
-        times.append(time.process_time() - start)
-    return min(times) * n / len(H)
+    return (time.process_time() - start) * n / (-(-n // len(H)) * len(H))
 
 
 def one(n, m, n_classes, alpha):
@@ -78,13 +77,13 @@ def one(n, m, n_classes, alpha):
     X, y = problem(n, m, n_classes)
     model = LTCNClassifier(max_iter=ITERATIONS, alpha="loo" if alpha == "loo" else float(alpha))
     LTCNClassifier(max_iter=1).fit(X[:500], y[:500])
-    yardstick = product(n, m)
+    yardstick = product(n // 2, m)
     before = resident()
     with Peak() as peak:
         start = time.process_time()
         model.fit(X, y)
         seconds = time.process_time() - start
-    print(seconds, peak.most - before, model.n_iter_, (yardstick + product(n, m)) / 2)
+    print(seconds, peak.most - before, model.n_iter_, yardstick + product(n // 2, m))
 
 
 def main():
@@ -93,6 +92,7 @@ def main():
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=1, help="fits of each size")
     parser.add_argument("--alpha", default=None, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.alpha is not None:
@@ -105,11 +105,13 @@ def main():
         for n in (given.rows // 4, given.rows // 2, given.rows):
             options = ["--rows", n, "--features", given.features, "--classes", given.classes, "--alpha", alpha]
             command = [sys.executable, __file__, *map(str, options)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            seconds, extra, n_iter, yardstick = map(float, done.stdout.split())
+            runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(given.runs)]
+            found = np.array([run.stdout.split() for run in runs], dtype=float)
+            seconds, extra, n_iter, _ = np.median(found, axis=0)
+            ratio = np.median(found[:, 0] / found[:, 3])
             base = base or seconds / n
             print(
-                f"| {n} | {alpha} | {seconds:.1f} | {seconds / yardstick:.1f} | {seconds / n / base:.2f} | "
+                f"| {n} | {alpha} | {seconds:.1f} | {ratio:.2f} | {seconds / n / base:.2f} | "
                 f"{extra:.0f} MB | {n_iter:.0f} |",
                 flush=True,
             )

@@ -24,7 +24,7 @@ from cogmap.core.device.sampling import MIX, DeviceOutlyingness, device_keys, mi
 from cogmap.core.device.scaling import DeviceConcepts, Line, rank_knots
 from cogmap.core.device.source import DeviceSource, Joined
 from cogmap.core.device.space import Space, gram, pieces, times_triangle
-from cogmap.core.increments import block_increments
+from cogmap.core.increments import Course, block_increments
 from cogmap.core.reasoning import Network
 from cogmap.core.sampling import Outlyingness, Sample, content_keys
 from cogmap.core.statistics import Factor, Scatter
@@ -51,7 +51,7 @@ def test_increments_are_those_of_numpy(activation, phi, space, network, rng):
     initial = rng.random((50, 4))
     reference = initial.mean(axis=0)
     reasoner = Reasoner.of(space, network, reference, 12)
-    expected = list(islice(block_increments(network, initial, reference), 13))
+    expected = list(islice(block_increments(Course(network, reference), initial), 13))
     found = list(reasoner(space.put(initial)))
     assert len(found) == 13
     for t, ((E, moved), (linearised, whole)) in enumerate(zip(found, expected, strict=True)):

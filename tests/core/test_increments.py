@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cogmap.core.activation import ACTIVATIONS
-from cogmap.core.increments import block_increments, increments, states_readout, tanh_parts
+from cogmap.core.increments import Course, block_increments, increments, states_readout, tanh_parts
 from cogmap.core.reasoning import RULES, Network, trajectory
 
 N_ITER = 20
@@ -57,7 +57,7 @@ def test_increments_keep_their_digits_at_every_iteration(activation, rule, phi, 
     X = rng.random((6, 3))
     network = Network.from_rule(rule, rng.normal(size=(3, 3)) / 2, rng.normal(size=3) / 5, phi, ACTIVATIONS[activation])
     reference = X.mean(axis=0)
-    found = islice(block_increments(network, X, reference), 1, N_ITER + 1)
+    found = islice(block_increments(Course(network, reference), X), 1, N_ITER + 1)
     with mpmath.workdps(80):
         for ours, *exact in zip(found, *exact_increments(network, X, reference), strict=True):
             for block, digits in zip(ours, exact, strict=True):
@@ -103,7 +103,7 @@ def test_saturated_concepts_keep_their_digits(activation, rng):
     X = rng.random((40, 3))
     network = Network(50 * rng.normal(size=(3, 3)), 20 * rng.normal(size=3), 0.8, ACTIVATIONS[activation])
     states = trajectory(network, X, 6)
-    for t, (linearised, whole) in enumerate(islice(block_increments(network, X, X[0]), 7)):
+    for t, (linearised, whole) in enumerate(islice(block_increments(Course(network, X[0]), X), 7)):
         assert np.isfinite(linearised).all()
         expected = states[:, t] - states[:, t - 1] if t else X
         np.testing.assert_allclose(whole, expected, atol=1e-13)
@@ -113,7 +113,7 @@ def test_rows_pass_through_in_blocks(rng):
     X, reference = rng.random((600, 3)), rng.random(3)
     network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.7, ACTIVATIONS["tanh"])
     states = trajectory(network, X, 3)
-    parts = [islice(block_increments(network, rows, reference), 4) for rows in np.array_split(X, 7)]
+    parts = [islice(block_increments(Course(network, reference), rows), 4) for rows in np.array_split(X, 7)]
     expected = [np.concatenate([linearised for linearised, _ in part]) for part in zip(*parts, strict=True)]
     for t, (linearised, change) in enumerate(islice(increments(network, X, reference), 4)):
         np.testing.assert_allclose(linearised, expected[t], rtol=1e-9, atol=1e-14)

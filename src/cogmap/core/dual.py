@@ -24,7 +24,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from .activation import Array
 from .constants import HELD_BYTES, RIDGE_DECAYS, RIDGE_ITERATIONS, RIDGE_PENALTIES, RIDGE_ROWS
-from .increments import block_increments
+from .increments import Course, block_increments
 from .lockstep import STEP_ROWS, lockstep
 from .readout import UNTRUSTWORTHY_CONDITION, leave_one_out
 from .ridge import Block, Design, IncrementReadout, dual_of, smooth, spectrum_of
@@ -300,9 +300,10 @@ def readout(design: Design, target: Array, choice: Choice) -> IncrementReadout:
     pull = design.root * solution.dual
     mean, scale = (part[: n_iter + 1] for part in choice.columns)
     K = np.zeros((n_iter + 1, design.initial.shape[1], target.shape[1]))
+    course = Course(design.network, design.reference)
     for begin in range(0, len(pull), STEP_ROWS):
         rows = slice(begin, begin + STEP_ROWS)
-        found = block_increments(design.network, design.initial[rows], design.reference)
+        found = block_increments(course, design.initial[rows])
         for t, (E, _) in zip(range(n_iter + 1), found, strict=False):
             K[t] += ((E - mean[t]) * scale[t]).T @ pull[rows]
     K *= (scale.T * solution.decay ** np.arange(n_iter + 1)).T[:, :, None]

@@ -33,42 +33,77 @@ class Increment(NamedTuple):
     change: float
 
 
+class Step(NamedTuple):
+    """The reference row in one iteration: z = c(A_ref W + b), r = tanh z, and r of the iteration before."""
+
+    z: Array
+    r: Array
+    r_before: Array
+
+
+def reference_steps(network: Network, reference: Array) -> Iterator[Step]:
+    """Yield the reference row's iterations 1, 2, … without end; before the first, r is taken to be the same."""
+    state, r_before = reference[None], None
+    while True:
+        z = network.activation.slope * (state @ network.weights + network.bias)
+        r = np.tanh(z)
+        yield Step(z, r, r if r_before is None else r_before)
+        state, r_before = network.step(state, reference[None]), r
+
+
+class Course:
+    """A network and the steps of its reference row, which all blocks of rows share, computed once."""
+
+    def __init__(self, network: Network, reference: Array) -> None:
+        self.network, self.reference = network, reference
+        self._known: list[Step] = []
+        self._coming = reference_steps(network, reference)
+
+    def __iter__(self) -> Iterator[Step]:
+        """Yield the steps without end."""
+        for t in count():
+            if t == len(self._known):
+                self._known.append(next(self._coming))
+            yield self._known[t]
+
+
 def increments(network: Network, initial: Array, reference: Array) -> Iterator[Increment]:
     """Yield the increments t = 0, 1, 2, … without end for the rows `initial`, linearised about the row `reference`.
 
     Rows go through in blocks that stay in the cache.
     """
-    starts = range(0, max(len(initial), 1), ROWS)
-    blocks = [block_increments(network, initial[start : start + ROWS], reference) for start in starts]
+    course, starts = Course(network, reference), range(0, max(len(initial), 1), ROWS)
+    blocks = [block_increments(course, initial[start : start + ROWS]) for start in starts]
     for parts in zip(*blocks, strict=True):
         change = max(np.abs(whole).max(initial=0.0) for _, whole in parts)
         yield Increment(np.concatenate([linearised for linearised, _ in parts]), float(change))
 
 
-def block_increments(network: Network, initial: Array, reference: Array) -> Iterator[tuple[Array, Array]]:
+def block_increments(course: Course, initial: Array) -> Iterator[tuple[Array, Array]]:
     """Yield Eᵗ and Dᵗ = Aᵗ − Aᵗ⁻¹ for t = 0, 1, 2, … without end; both are A⁰ for t = 0.
 
-    Products aside, all of it is elementwise, and costs what passes over the block cost: hence in place.
+    Products aside, all of it is elementwise, and costs what passes over the block cost: hence in place. A column's rows
+    lie side by side in memory, so that what they share with the reference row is one number for all of them.
     """
+    initial = np.asfortranarray(initial)
     yield initial, initial
-    f, phi = network.activation, network.phi
-    gain, ref = phi * f.scale, reference[None]
-    W = f.slope * network.weights
-    from_start = (initial - ref) @ W
-    g, e_before = from_start, np.zeros_like(from_start)
-    h_before = r_before = whole = np.zeros(0)
-    for t in count():
-        z = f.slope * (ref @ network.weights + network.bias)
-        r = np.tanh(z)
+    f, phi = course.network.activation, course.network.phi
+    gain = phi * f.scale
+    W = f.slope * course.network.weights
+    W_gain = gain * W
+    g = across(initial - course.reference, W)
+    from_start, e_before = (1 - phi) * g, np.zeros_like(g)
+    h_before = whole = np.zeros(0)
+    for t, (z, r, r_before) in enumerate(course):
         h = z + g
         np.tanh(h, out=h)
-        tanh_d, linearised = tanh_parts(whole @ W if t else g)
+        tanh_d, linearised = tanh_parts(across(whole, W) if t else g)
         e = one_minus_product(h, r)
         e *= np.tanh(g, out=g) if t else tanh_d
         tanh_d *= gain
         if t == 0:
             # The first increment holds A⁰ itself; here d is g, and what came before is the reference.
-            r_before, whole = r, phi * (f.offset + f.scale * h - initial)
+            whole = phi * (f.offset + f.scale * h - initial)
         else:
             whole = one_minus_product(h, h_before)
             whole *= tanh_d
@@ -78,10 +113,15 @@ def block_increments(network: Network, initial: Array, reference: Array) -> Iter
         e_before *= tanh_d
         linearised -= e_before
         yield linearised, whole
-        h_before, r_before, e_before = h, r, e
-        g = e @ (gain * W)
-        g += (1 - phi) * from_start
-        ref = network.step(ref, reference[None])
+        h_before, e_before = h, e
+        g = across(e, W_gain)
+        g += from_start
+
+
+def across(X: Array, W: Array) -> Array:
+    """Return X W, a column's rows side by side in memory, as those of X are."""
+    product: Array = (W.T @ X.T).T
+    return product
 
 
 def one_minus_product(x: Array, y: Array) -> Array:
@@ -97,7 +137,7 @@ def tanh_parts(u: Array) -> tuple[Array, Array]:
     numerator and denominator have one sign, so nothing cancels.
     """
     s = u * u
-    large = s >= 0.2 if s.max(initial=0.0) >= 0.2 else None
+    large = s >= 0.2 if s.ravel(order="K").max(initial=0.0) >= 0.2 else None
     rest = s * -27.0
     rest -= 2772.0
     rest *= s
@@ -113,8 +153,10 @@ def tanh_parts(u: Array) -> tuple[Array, Array]:
     rest *= s
     tanh = np.add(u, rest, out=below)
     if large is not None:
-        tanh[large] = np.tanh(u[large])
-        rest[large] = tanh[large] - u[large]
+        exact = np.tanh(u, out=s)
+        np.putmask(tanh.T, large.T, exact.T)
+        exact -= u
+        np.putmask(rest.T, large.T, exact.T)
     return tanh, rest
 
 

@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from .activation import Array
 from .blocks import ROWS
 from .constants import AMPLIFICATION, NOVELTY
-from .increments import block_increments
+from .increments import Course, block_increments
 from .reasoning import Network
 
 INDEPENDENT = 1e-3
@@ -145,9 +145,10 @@ def features(basis: Basis, network: Network, initial: Array, reference: Array) -
     F[:, 0] = 1.0
     changes = np.zeros(len(basis.columns))
     starts = [1, *ends[:-1]]
+    course = Course(network, reference)
     for begin in range(0, len(F), ROWS):
         rows = slice(begin, begin + ROWS)
-        found = block_increments(network, initial[rows], reference)
+        found = block_increments(course, initial[rows])
         for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
             F[rows, starts[t] : ends[t]] = linearised[:, basis.columns[t]] * basis.scales[t]
             changes[t] = max(changes[t], np.abs(whole).max())

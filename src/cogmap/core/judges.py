@@ -1,7 +1,8 @@
 """Rows that judge: some of every class, chosen by their content, which count as all rows of their class.
 
 Shrink factors, gate and decision have few parameters. Where rows are many, leave-one-out predictions of `JUDGES` of
-them settle these, and no pass has to follow all rows a second time.
+them settle these, and no pass has to follow all rows a second time. With a penalty given, the decision alone is left to
+judge, and fewer do.
 
 Easy to get wrong: judges are spread evenly over the classes, so that a rare class has enough of them, and their weights
 make up for it. These add up to what the judges weigh themselves, not to the weight of all rows: how far a metric may be
@@ -19,8 +20,16 @@ from .training import Rows
 JUDGES = 30_000
 """Rows that judge, at most: as many as are fitted at once. A metric is known to about a third of a percent."""
 
+DECIDERS, DECIDERS_OF_A_CLASS = 10_000, 1_000
+"""Rows that judge the decision alone, at most: so many of all, or of each class where that makes more."""
+
 JUDGED_NUMBERS = 30_000_000
 """Features of all judges together, at most."""
+
+
+def most_judges(n_classes: int, decision_alone: bool) -> int:
+    """Return how many rows may judge."""
+    return min(max(DECIDERS, DECIDERS_OF_A_CLASS * n_classes), JUDGES) if decision_alone else JUDGES
 
 
 def judges_of_a_class(n_features: int, n_classes: int, most: int) -> int:

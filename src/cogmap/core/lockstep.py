@@ -10,24 +10,15 @@ Easy to get wrong: h may be computed as r + e, but e never as h − r, which can
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from .activation import Array
-from .increments import Increment, one_minus_product, tanh_parts
+from .increments import Increment, Step, one_minus_product, reference_steps, tanh_parts
 from .reasoning import Network
 
 STEP_ROWS = 384
 """Rows that take a step at once: enough for a fast product with the inner weights, few to hold."""
-
-
-class Reference(NamedTuple):
-    """The reference row in one iteration: z = c(A_ref W + b), r = tanh z, and r of the iteration before."""
-
-    z: Array
-    r: Array
-    r_before: Array
 
 
 def lockstep(network: Network, initial: Array, reference: Array) -> Iterator[Increment]:
@@ -40,7 +31,7 @@ def lockstep(network: Network, initial: Array, reference: Array) -> Iterator[Inc
     yield Increment(E, float(max(E.max(initial=0.0), -E.min(initial=0.0))))
     e, whole = np.empty_like(E), np.empty_like(E)
     blocks = [slice(begin, begin + STEP_ROWS) for begin in range(0, len(initial), STEP_ROWS)]
-    for t, about in enumerate(_reference_steps(network, reference)):
+    for t, about in enumerate(reference_steps(network, reference)):
         change = 0.0
         for rows in blocks:
             start = initial[rows] - reference
@@ -53,16 +44,7 @@ def lockstep(network: Network, initial: Array, reference: Array) -> Iterator[Inc
         yield Increment(E, change)
 
 
-def _reference_steps(network: Network, reference: Array) -> Iterator[Reference]:
-    state, r_before = reference[None], None
-    while True:
-        z = network.activation.slope * (state @ network.weights + network.bias)
-        r = np.tanh(z)
-        yield Reference(z, r, r if r_before is None else r_before)
-        state, r_before = network.step(state, reference[None]), r
-
-
-def _first_step(network: Network, about: Reference, initial: Array, start: Array) -> tuple[Array, Array, Array]:
+def _first_step(network: Network, about: Step, initial: Array, start: Array) -> tuple[Array, Array, Array]:
     """Return E¹, e¹ and D¹; the increment before it is A⁰ itself, and its place is taken by the reference row."""
     f = network.activation
     g, h, e = _apart(network, about, start)
@@ -70,7 +52,7 @@ def _first_step(network: Network, about: Reference, initial: Array, start: Array
     return _linearised(network, about, *tanh_parts(g), e * about.r), e, whole
 
 
-def _step(network: Network, about: Reference, start: Array, e: Array, whole: Array) -> tuple[Array, Array, Array]:
+def _step(network: Network, about: Step, start: Array, e: Array, whole: Array) -> tuple[Array, Array, Array]:
     """Return Eᵗ, eᵗ and Dᵗ from eᵗ⁻¹ and Dᵗ⁻¹."""
     gain = network.phi * network.activation.scale
     h_before, e_before = about.r_before + e, e
@@ -88,7 +70,7 @@ def _step(network: Network, about: Reference, start: Array, e: Array, whole: Arr
     return _linearised(network, about, tanh_d, curved, left), e, whole
 
 
-def _apart(network: Network, about: Reference, gap: Array) -> tuple[Array, Array, Array]:
+def _apart(network: Network, about: Step, gap: Array) -> tuple[Array, Array, Array]:
     """Return g, h and e of rows whose states differ from the reference row's by `gap`."""
     g = gap @ network.weights
     g *= network.activation.slope
@@ -98,7 +80,7 @@ def _apart(network: Network, about: Reference, gap: Array) -> tuple[Array, Array
     return g, h, e
 
 
-def _linearised(network: Network, about: Reference, tanh_d: Array, curved: Array, left: Array) -> Array:
+def _linearised(network: Network, about: Step, tanh_d: Array, curved: Array, left: Array) -> Array:
     """Return φ s [(tanh d − d)(1 − rᵗ rᵗ⁻¹) − tanh d · left]; `curved` is tanh d − d, and is overwritten."""
     curved *= 1 - about.r * about.r_before
     curved -= tanh_d * left

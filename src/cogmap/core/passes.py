@@ -34,7 +34,7 @@ from .decision import Decision
 from .decision_passes import Scored, decide
 from .inner import Regressors
 from .innovations import Basis, features, whitened_by
-from .judges import JUDGES, candidates, judges_from, judges_of_a_class
+from .judges import candidates, judges_from, judges_of_a_class, most_judges
 from .learning import sample_sizes, sampled_basis
 from .model import REGRESSIONS, SUMMARY_ROWS, Model, Settings, Solved, Summary, inner_weights
 from .readout import inverse_one_hot
@@ -156,7 +156,7 @@ def _ridge(
     source: Source[Started], judges: Source[Started], known: Range, settings: Settings, prepared: Prepared
 ) -> Judged:
     concepts, network, reference, sample, weight, judging, summary = prepared
-    frame = Frame.from_sample(network, reference, sample, weight, settings.max_iter)
+    frame = Frame.from_sample(network, reference, sample, weight, settings.max_iter, settings.tol)
     solved, smoother = fit_ridge(source, frame, float(settings.alpha), settings.tol)
     followed = judges.through(partial(framed, smoother.frame))
     scores = followed.map(partial(scored, smoother, known.mass), len(known.mass) + 2)
@@ -200,7 +200,7 @@ def prepare(
     """Learn the inner weights, and choose the rows that stand for all."""
     activation = ACTIVATIONS[settings.activation]
     regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
-    kept, *candidates_of_class = _candidates(source, known)
+    kept, *candidates_of_class = _candidates(source, known, most_judges(len(known.mass), settings.alpha != "loo"))
     factor = initial.reduce(partial(_factor, activation.name if regresses else None))
     n_concepts = len(concepts.feature)
     centred = factor.centred[:, :n_concepts]
@@ -215,9 +215,9 @@ def prepare(
     return Prepared(concepts, network, reference, rows, weight, judges_from(candidates_of_class, known.mass), summary)
 
 
-def _candidates(source: Source[Rows], known: Range) -> tuple[Sample, ...]:
-    """Return some rows of all for the summary, and some of each class to judge."""
-    of_class = judges_of_a_class(len(known.low), len(known.mass), JUDGES)
+def _candidates(source: Source[Rows], known: Range, most: int) -> tuple[Sample, ...]:
+    """Return some rows of all for the summary, and of each class some to judge, of `most` in all."""
+    of_class = judges_of_a_class(len(known.low), len(known.mass), most)
     sizes = np.r_[SUMMARY_ROWS, np.full(len(known.mass), of_class)]
     limits = key_limits(np.r_[known.total, known.mass], sizes)
     found = source.reduce(partial(_kept, limits, of_class)).parts

@@ -60,7 +60,7 @@ class Recursion:
         """Start with a batch."""
         started = _started(concepts, rows)
         reference = rows.weight @ started.initial / rows.weight.sum()
-        frame = Frame.from_sample(network, reference, started.initial, rows.weight, max_iter)
+        frame = Frame.from_sample(network, reference, started.initial, rows.weight, max_iter, tol)
         frame = frame.cut(fixed_at(framed(frame, started).changes, tol))
         return cls(concepts, frame, Evidence.from_block(framed(frame, started)), _kept(rows), rows.mass)
 

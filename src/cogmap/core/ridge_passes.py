@@ -23,11 +23,12 @@ from scipy.linalg.blas import dsyrk, dtrmm
 from .activation import Array
 from .blocks import ROWS
 from .decision_passes import Scored
-from .increments import block_increments
+from .increments import Course, block_increments
 from .model import Solved
 from .readout import inverse_one_hot, leave_one_out
 from .reasoning import Network
 from .ridge import IncrementReadout
+from .scaling import varying
 from .statistics import Factor, Scatter, Source
 from .training import Started
 
@@ -38,59 +39,81 @@ Rows have leverages far below 1, so errors are about a hundredth of the bound: 1
 iterations, α from 10 to 1e-6.
 """
 
+STANDARD_ROWS = 1024
+"""Rows of a sample that provisional means and scales are taken of, at most."""
+
 ROUNDING = 4 * np.finfo(np.float64).eps
 """Error of an entry of a Gram matrix, as a share of the weight of all rows."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The increments of a network about a reference row, and provisional means and scales of their columns."""
+    """The increments of a network about a reference row, and provisional means and scales of their columns.
+
+    `varies` says which columns are known to hold two different values, and `moves` in which iterations an activation is
+    known to move by the tolerance or more.
+    """
 
     network: Network
     reference: Array
     mean: Array
     scale: Array
+    varies: NDArray[np.bool_]
+    moves: NDArray[np.bool_]
 
     @classmethod
-    def from_sample(cls, network: Network, reference: Array, sample: Array, weight: Array, n_iter: int) -> Self:
+    def from_sample(
+        cls, network: Network, reference: Array, sample: Array, weight: Array, n_iter: int, tol: float
+    ) -> Self:
         """Standardise by some rows' initial states; a column that is constant among them keeps its scale."""
-        p = (n_iter + 1) * len(reference)
-        E, _ = cls(network, reference, np.zeros(p), np.ones(p))(sample)
+        step, p = -(-len(sample) // STANDARD_ROWS), (n_iter + 1) * len(reference)
+        sample, weight = sample[::step], weight[::step]
+        unsure = (np.zeros(size, dtype=bool) for size in (p, n_iter + 1))
+        E, changes = cls(network, reference, np.zeros(p), np.ones(p), *unsure)(sample)
         mean = weight @ E / weight.sum()
         spread = np.sqrt(weight @ (E - mean) ** 2 / weight.sum())
-        return cls(network, reference, mean, 1 / np.where(spread > 0, spread, 1.0))
+        scale = 1 / np.where(spread > 0, spread, 1.0)
+        return cls(network, reference, mean, scale, varying(E), changes >= tol)
 
     @property
     def n_iter(self) -> int:
         """Number of iterations."""
-        return len(self.mean) // len(self.reference) - 1
+        return len(self.moves) - 1
 
     def cut(self, n_iter: int) -> "Frame":
         """Return the frame of fewer iterations."""
         end = (n_iter + 1) * len(self.reference)
-        return Frame(self.network, self.reference, self.mean[:end], self.scale[:end])
+        parts = (self.mean[:end], self.scale[:end], self.varies[:end], self.moves[: n_iter + 1])
+        return Frame(self.network, self.reference, *parts)
 
     def __call__(self, initial: Array, room: int = 0) -> tuple[Array, Array]:
         """Return Z̃ of rows with these initial states, and the largest change of any activation at each iteration.
 
-        Z̃ is A⁰, E¹ … side by side, standardised, and `room` more columns that are not set.
+        That is given as infinite where activations are known to move. Z̃ is A⁰, E¹ … side by side, standardised, and
+        `room` more columns that are not set.
         """
         n, M = initial.shape
-        Z, changes = np.empty((n, len(self.mean) + room)), np.zeros(self.n_iter + 1)
+        Z, changes = np.empty((n, len(self.mean) + room), order="F"), np.where(self.moves, np.inf, 0.0)
+        course = Course(self.network, self.reference)
         for begin in range(0, n, ROWS):
             rows = slice(begin, begin + ROWS)
-            found = block_increments(self.network, initial[rows], self.reference)
+            found = block_increments(course, initial[rows])
             for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
                 part = slice(t * M, (t + 1) * M)
                 np.multiply(linearised - self.mean[part], self.scale[part], out=Z[rows, part])
-                changes[t] = max(changes[t], np.abs(whole).max())
+                if not self.moves[t]:
+                    changes[t] = max(changes[t], np.abs(whole).max())
         return Z, changes
 
 
 class Framed(NamedTuple):
-    """(Z̃ | Y) of a block's rows, Y the one-hot; how far activations move at each iteration; else as `Started`."""
+    """(Z̃ | Y) of a block's rows, Y the one-hot; how far activations move at each iteration; else as `Started`.
+
+    `varies` is the frame's: columns of Z̃ that hold two different values, in these rows or in others.
+    """
 
     ZY: Array
+    varies: NDArray[np.bool_]
     changes: Array
     codes: NDArray[np.intp]
     weight: Array
@@ -107,14 +130,20 @@ def framed(frame: Frame, block: Started) -> Framed:
     """Follow a block's rows."""
     ZY, changes = frame(block.initial, block.n_classes)
     ZY[:, len(frame.mean) :] = np.eye(block.n_classes)[block.codes]
-    return Framed(ZY, changes, block.codes, block.weight, block.unit, block.n_classes)
+    return Framed(ZY, frame.varies, changes, block.codes, block.weight, block.unit, block.n_classes)
+
+
+def ranges(block: Framed) -> tuple[Array, Array]:
+    """Return the smallest and the largest value of each column of Z̃; 0 and 1 where it is known to vary."""
+    low, high, unsure = np.zeros(len(block.varies)), np.ones(len(block.varies)), np.flatnonzero(~block.varies)
+    low[unsure], high[unsure] = block.Z[:, unsure].min(axis=0), block.Z[:, unsure].max(axis=0)
+    return low, high
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums and Gram matrix of (Z̃ | Y), Y the one-hot; the range of every column of Z̃, and how far activations move."""
+    """Gram matrix of (Z̃ | Y), Y the one-hot; the `ranges` of Z̃'s columns, and how far activations move."""
 
-    sums: Array
     gram: Array
     low: Array
     high: Array
@@ -123,28 +152,31 @@ class Sums:
     @classmethod
     def from_block(cls, block: Framed) -> Self:
         """Sum over a block; only the upper triangle of the Gram matrix is set."""
-        root, even = np.sqrt(block.weight), (block.weight == 1).all()
-        weighted = block.ZY if even else block.ZY * root[:, None]
-        low, high = block.Z.min(axis=0), block.Z.max(axis=0)
-        return cls(root @ weighted, dsyrk(1.0, weighted.T), low, high, block.changes)
+        even = (block.weight == 1).all()
+        weighted = block.ZY if even else block.ZY * np.sqrt(block.weight)[:, None]
+        return cls(dsyrk(1.0, weighted, trans=1), *ranges(block), block.changes)
 
     def merge(self, other: Self) -> Self:
         """Join two."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         changes = np.maximum(self.changes, other.changes)
-        return replace(
-            self, sums=self.sums + other.sums, gram=self.gram + other.gram, low=low, high=high, changes=changes
-        )
+        return replace(self, gram=self.gram + other.gram, low=low, high=high, changes=changes)
+
+    @property
+    def mass(self) -> Array:
+        """Weight of each class."""
+        return np.diagonal(self.gram)[len(self.low) :]
 
     def scatter(self, p: int) -> Scatter:
         """Return mean and Gram matrix of the first p columns and of the one-hot."""
-        kept = np.r_[:p, len(self.low) : len(self.sums)]
-        total = float(self.sums[len(self.low) :].sum())
-        return Scatter.of(total, np.zeros(len(kept)), self.sums[kept], self.gram[np.ix_(kept, kept)])
+        kept = np.r_[:p, len(self.low) : len(self.gram)]
+        # Every row has one class: what a column sums to over the classes is what it sums to.
+        sums = np.r_[self.gram[:p, len(self.low) :].sum(axis=1), self.mass]
+        return Scatter.of(float(self.mass.sum()), np.zeros(len(kept)), sums, self.gram[np.ix_(kept, kept)])
 
     def solved(self, frame: Frame, alpha: float) -> "tuple[Solved, Smoother] | None":
         """Solve for one penalty, over the iterations of the frame; None where a Gram matrix has too few digits."""
-        p, mass = len(frame.mean), self.sums[len(self.low) :]
+        p, mass = len(frame.mean), self.mass
         known = self.scatter(p)
         size = np.sqrt(np.maximum(np.diagonal(known.gram)[:p], 0.0) / known.total)
         scale = np.where(self.high[:p] > self.low[:p], 1 / np.where(size > 0, size, 1.0), 0.0)
@@ -179,7 +211,7 @@ def summed(block: Framed) -> Sums:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The factor of (1 | Z̃ | Y), Y the one-hot, and the range of every column."""
+    """The factor of (1 | Z̃ | Y), Y the one-hot, and the `ranges` of Z̃'s columns."""
 
     factor: Factor
     low: Array
@@ -188,7 +220,7 @@ class Evidence:
     @classmethod
     def from_block(cls, block: Framed) -> Self:
         """Factorise a block."""
-        return cls(_factor(block), block.Z.min(axis=0), block.Z.max(axis=0))
+        return cls(_factor(block), *ranges(block))
 
     def merge(self, other: Self) -> Self:
         """Join two."""
@@ -272,9 +304,9 @@ def smooth(found: Smoother, block: Framed) -> tuple[Array, Array]:
 
 
 def row_squares(Z: Array, spread: Array) -> Array:
-    """Return the squared length of each row of Z `spread`; half the work where it is upper triangular."""
+    """Return the squared length of each row of Z `spread`; half the work where it is upper triangular, and in place."""
     dense = np.tril(spread, -1).any()
-    mapped = Z @ spread if dense else dtrmm(1.0, spread, Z.T, side=0, trans_a=1).T
+    mapped = Z @ spread if dense else dtrmm(1.0, spread, Z, side=1, overwrite_b=1)
     squares: Array = np.einsum("ij,ij->i", mapped, mapped)
     return squares
 

@@ -87,8 +87,11 @@ def rank_knots(column: Array, sample_weight: Array) -> tuple[Array, Array]:
     Tied values form a group with one height, held flat from its smallest to its largest value. Of more groups than
     `KNOTS`, those are kept that hold the quantiles (j + ½) / `KNOTS`, and both ends.
     """
-    order = np.argsort(column)
-    column, sample_weight = column[order], sample_weight[order]
+    if (sample_weight == sample_weight[0]).all():
+        column = np.sort(column)
+    else:
+        order = np.argsort(column)
+        column, sample_weight = column[order], sample_weight[order]
     first = np.ones(len(column) + 1, dtype=bool)
     np.greater(np.diff(column), TIE * (column[-1] - column[0]), out=first[1:-1])
     starts, ends = np.flatnonzero(first[:-1]), np.flatnonzero(first[1:])

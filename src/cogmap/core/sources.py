@@ -23,7 +23,7 @@ D = TypeVar("D")
 BLOCK_ROWS = 4608
 """Rows of a block, 24 of those that stay in the cache: enough for a matrix product to be fast, few to hold."""
 
-KEPT_BYTES = 200_000_000
+KEPT_BYTES = 400_000_000
 """What a pass may keep of all rows for later ones; the one over initial states does."""
 
 

@@ -48,7 +48,7 @@ def kept(source: DeviceSource[Rows], limits: Keys, of_class: int) -> Samples:
     last, *lasts = in_order_of_int64(limits).tolist()
 
     def of_block(block: Rows) -> Samples:
-        columns = (space.column(block.X, j) for j in range(block.X.shape[1]))
+        columns = (space.double(block.X[:, j]) for j in range(block.X.shape[1]))
         keys = device_keys(space, chain([space.double(block.codes)], columns))
         some = xp.nonzero(keys <= last)[0]
         own = [xp.nonzero((block.codes == code) & (keys <= limit))[0] for code, limit in enumerate(lasts)]
@@ -76,7 +76,7 @@ def samples(source: DeviceSource[Started], given: Outlyingness, sizes: tuple[int
             )
         )
 
-    return source.fold(of_block)
+    return source.light.fold(of_block)
 
 
 class Features:
@@ -98,7 +98,7 @@ class Features:
         for t, ((E, moved), a, b) in enumerate(
             zip(self.reasoner(initial), [1, *self.ends[:-1]], self.ends, strict=True)
         ):
-            space.multiply_into(F[:, a:b], xp.take(E, self.columns[t], axis=1), self.scales[t])
+            space.multiply_into(F[:, a:b], space.take(E, self.columns[t], axis=1), self.scales[t])
             changes.append(space.largest(moved) * (self.reasoner.gain if t else 1.0))
         return times_triangle(space, F, self.map, room), xp.stack(changes)
 
@@ -135,8 +135,8 @@ def traced(space: Space, readable: Readable) -> Callable[[Started], Traced]:
         target *= one - zero
         target += zero
         path = trace(space, Q, basis.ends, target, C, total, block.unit)
-        alone = xp.nonzero(xp.take(mass, block.codes) <= block.unit)[0]
-        rows = xp.take(Q, alone, axis=0)
+        alone = xp.nonzero(space.take(mass, block.codes) <= block.unit)[0]
+        rows = space.take(Q, alone, axis=0)
         inside = [rows[:, a:b] @ C[a:b, :] for a, b in pairwise([0, 1, *basis.ends])]
         return Traced(path, block.codes, block.weight, alone, xp.stack(inside))
 

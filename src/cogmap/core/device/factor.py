@@ -49,9 +49,12 @@ def preconditioner(given: Array) -> tuple[Array, Array]:
 
 def about(space: Space, Z: DeviceArray, weight: DeviceArray, even: bool) -> tuple[DeviceArray, DeviceArray]:
     """Return the weighted sums of columns, and their weighted Gram matrix."""
-    if even:
-        return space.xp.sum(Z, axis=0), gram(space, Z)
-    return weight @ Z, gram(space, Z * space.xp.sqrt(weight)[:, None])
+    return space.xp.sum(Z, axis=0) if even else weight @ Z, weighted_gram(space, Z, weight, even)
+
+
+def weighted_gram(space: Space, Z: DeviceArray, weight: DeviceArray, even: bool) -> DeviceArray:
+    """Return Σ w z zᵀ; its upper triangle is set."""
+    return gram(space, Z if even else Z * space.xp.sqrt(weight)[:, None])
 
 
 def refined(source: DeviceSource[B], centred: Callable[[B], tuple[DeviceArray, DeviceArray]], known: Scatter) -> Array:
@@ -84,12 +87,12 @@ def states_factor(source: DeviceSource[Started], activation: str | None) -> Fact
         sums, upper = about(space, states - centre[0], block.weight, source.even)
         return Pending(space, (space.xp.sum(block.weight), sums, upper))
 
-    total, sums, upper = source.fold(of_block).host
+    total, sums, upper = source.light.fold(of_block).host
     known = Scatter.of(float(total), space.host(centre[0]), sums, upper)
     if f is None:
         return factor(source.n_rows, known, root(known.gram), len(sums))
     mean = space.put(known.mean)
-    found = refined(source, lambda block: (columns(block.initial) - mean, block.weight), known)
+    found = refined(source.light, lambda block: (columns(block.initial) - mean, block.weight), known)
     return factor(source.n_rows, known, found, len(sums) // 2)
 
 

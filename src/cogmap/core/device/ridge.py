@@ -15,10 +15,10 @@ from ..ridge_passes import Frame, Framed, Smoother, Sums
 from ..statistics import Factor, Scatter
 from ..training import Started
 from .blocks import leave_one_out
-from .factor import about, factor, refined
+from .factor import factor, refined, weighted_gram
 from .increments import Reasoner
 from .source import MAPS, NARROW, REDUCTIONS, DeviceSource, Pending
-from .space import Space, pieces
+from .space import DeviceArray, Space, pieces
 
 
 def framed(space: Space, frame: Frame) -> Callable[[Started], Framed]:
@@ -26,17 +26,19 @@ def framed(space: Space, frame: Frame) -> Callable[[Started], Framed]:
     reasoner = Reasoner.of(space, frame.network, frame.reference, frame.n_iter)
     M, p = len(frame.reference), len(frame.mean)
     gain = np.repeat(np.r_[1.0, np.full(frame.n_iter, reasoner.gain)], M)
-    factor, shift = space.put(gain * frame.scale), space.put(-frame.mean * frame.scale)
+    given = (gain * frame.scale, -frame.mean * frame.scale, np.where(frame.moves, np.inf, 0.0))
+    factor, shift, moves = map(space.put, given)
 
     def of_block(block: Started) -> Framed:
-        changes, n_classes = [], block.n_classes
+        changes, n_classes = moves + 0.0, block.n_classes
         Z = space.matrix(block.initial.shape[0], p + n_classes)
         for t, (E, moved) in enumerate(reasoner(block.initial)):
             part = slice(t * M, (t + 1) * M)
             space.affine_into(Z[:, part], E, factor[part], shift[part])
-            changes.append(space.largest(moved) * (reasoner.gain if t else 1.0))
+            if not frame.moves[t]:
+                changes[t] = space.largest(moved) * (reasoner.gain if t else 1.0)
         Z[:, p:] = space.one_hot(block.codes, n_classes)
-        return Framed(Z, space.xp.stack(changes), block.codes, block.weight, block.unit, n_classes)
+        return Framed(Z, frame.varies, changes, block.codes, block.weight, block.unit, n_classes)
 
     return of_block
 
@@ -52,16 +54,26 @@ class DeviceSums(Sums):
         return found
 
 
+def ranges(space: Space, block: Framed) -> tuple[DeviceArray, DeviceArray]:
+    """Return the smallest and the largest value of each column of Z̃; 0 and 1 where it is known to vary."""
+    low = space.zeros(len(block.varies))
+    high = low + 1.0
+    for j in np.flatnonzero(~block.varies).tolist():
+        low[j], high[j] = space.xp.min(block.Z[:, j]), space.xp.max(block.Z[:, j])
+    return low, high
+
+
 def sums(source: DeviceSource[Framed]) -> DeviceSums:
-    """Take sums, Gram matrix, ranges and changes of the standardised increments and the one-hot."""
+    """Take Gram matrix, ranges and changes of the standardised increments and the one-hot."""
     space = source.space
 
     def of_block(block: Framed) -> Pending:
-        least, most = space.extremes(block.Z)
-        return Pending(space, about(space, block.ZY, block.weight, source.even), (least,), (most, block.changes))
+        low, high = ranges(space, block)
+        found = weighted_gram(space, block.ZY, block.weight, source.even)
+        return Pending(space, (found,), (low,), (high, block.changes))
 
-    found, gram, low, high, changes = source.fold(of_block).host
-    return DeviceSums(found, gram, low, high, changes, space)
+    gram, low, high, changes = source.fold(of_block).host
+    return DeviceSums(gram, low, high, changes, space)
 
 
 def refined_factor(source: DeviceSource[Framed], known: Scatter, n_columns: int) -> Factor:
@@ -94,7 +106,7 @@ def scored(space: Space, found: Smoother, mass: Array) -> Callable[[Framed], Sco
             leverage += xp.linalg.vector_norm(part, axis=1) ** 2
         target = zero + (one - zero) * space.one_hot(block.codes, block.n_classes)
         outside = leave_one_out(space, target, fitted, leverage, block.unit)
-        alone = xp.take(device_mass, block.codes) <= block.unit
+        alone = space.take(device_mass, block.codes) <= block.unit
         raw = xp.where(alone[:, None], fitted, outside)
         return Scored((raw - zero) / (one - zero), block.codes, block.weight)
 

@@ -108,7 +108,7 @@ def sample(
     """
     xp = space.xp
     if among is not None:
-        keys, weight = xp.take(keys, among), xp.take(weight, among)
+        keys, weight = space.take(keys, among), space.take(weight, among)
     n = keys.shape[0]
     if n == 0:
         return Sample(
@@ -116,18 +116,18 @@ def sample(
         )
     order = xp.argsort(keys, stable=True)
     if rank is not None:
-        order = xp.take(order, xp.argsort(xp.take(rank, order), stable=True))
-    in_order = xp.take(keys, order)
+        order = space.take(order, xp.argsort(space.take(rank, order), stable=True))
+    in_order = space.take(keys, order)
     one = xp.ones((1,), dtype=xp.bool, device=space.device)
     starts = xp.nonzero(xp.concat([one, in_order[1:] != in_order[:-1]]))[0]
     starts = starts[: min(size + 1, starts.shape[0])]
     bounds = space.host(starts)
     bounds = bounds if len(bounds) > size else np.append(bounds, n)
-    upto = xp.cumulative_sum(xp.take(weight, order[: int(bounds[-1])]))
-    ends = space.host(xp.take(upto, xp.asarray(bounds[1:] - 1, device=space.device)))
-    first = xp.take(order, starts[: min(size, starts.shape[0])])
-    host_keys = space.host(xp.take(keys, first)).astype(np.int64).view(np.uint64) ^ np.uint64(2**63)
-    ranks: Array = np.zeros(len(host_keys)) if rank is None else space.host(xp.take(rank, first))
-    where = first if among is None else xp.take(among, first)
-    chosen = np.hstack([space.host(space.double(xp.take(part, where, axis=0))) for part in rows])
+    upto = xp.cumulative_sum(space.take(weight, order[: int(bounds[-1])]))
+    ends = space.host(space.take(upto, xp.asarray(bounds[1:] - 1, device=space.device)))
+    first = space.take(order, starts[: min(size, starts.shape[0])])
+    host_keys = space.host(space.take(keys, first)).astype(np.int64).view(np.uint64) ^ np.uint64(2**63)
+    ranks: Array = np.zeros(len(host_keys)) if rank is None else space.host(space.take(rank, first))
+    where = first if among is None else space.take(among, first)
+    chosen = np.hstack([space.host(space.double(space.take(part, where, axis=0))) for part in rows])
     return Sample(ranks, host_keys, chosen, np.diff(ends, prepend=0.0), size)

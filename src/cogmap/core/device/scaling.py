@@ -29,30 +29,34 @@ def rank_knots(space: Space, column: DeviceArray, weight: DeviceArray | None) ->
         column, upto = xp.sort(column), None
     else:
         order = xp.argsort(column, stable=True)
-        column, upto = xp.take(column, order), xp.cumulative_sum(xp.take(weight, order))
+        column, upto = space.take(column, order), xp.cumulative_sum(space.take(weight, order))
     first, last = column[:1], column[n - 1 :]
     apart = (column[1:] - column[:-1]) > TIE * (last - first)
     ends = xp.concat([xp.nonzero(apart)[0], xp.asarray([n - 1], device=space.device)])
-    until = space.double(ends + 1) if upto is None else xp.take(upto, ends)
-    kept = _kept(space, until)
-    at, before = (xp.asarray(index, device=space.device) for index in (kept, np.maximum(kept - 1, 0)))
-    low = xp.take(column, xp.where(at > 0, xp.take(ends, before) + 1, 0))
-    high = xp.take(column, xp.take(ends, at))
-    found = (low, high, xp.take(until, at), xp.take(until, before))
-    low_, high_, upper, lower = (space.host(part) for part in found)
-    mass = upper - np.where(kept > 0, lower, 0.0)
-    rank = upper - mass / 2
+    until = space.double(ends + 1) if upto is None else space.take(upto, ends)
+    at = _kept(space, until, n if upto is None else float(upto[n - 1]))
+    before = xp.clip(at - 1, 0, None)
+    low = space.take(column, xp.where(at > 0, space.take(ends, before) + 1, 0))
+    high = space.take(column, space.take(ends, at))
+    upper, lower = space.take(until, at), xp.where(at > 0, space.take(until, before), 0.0)
+    found = space.host(xp.stack([space.double(at), low, high, upper, lower]))
+    low_, high_, upper_, lower_ = found[1:, np.unique(found[0], return_index=True)[1]]
+    rank = upper_ - (upper_ - lower_) / 2
     height = (rank - rank[0]) / max(rank[-1] - rank[0], np.finfo(np.float64).tiny)
     return np.c_[low_, high_].ravel(), np.repeat(height, 2)
 
 
-def _kept(space: Space, until: DeviceArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the groups that become knots, as `core.scaling.kept_groups`, given the weight up to each group's end."""
-    n = until.shape[0]
+def _kept(space: Space, until: DeviceArray, total: float) -> DeviceArray:
+    """Return the groups that become knots, as `core.scaling.kept_groups`, some of them twice.
+
+    `until` is the weight up to each group's end, and `total` that of all groups.
+    """
+    xp, n = space.xp, until.shape[0]
     if n <= KNOTS:
-        return np.arange(n)
-    levels = (np.arange(KNOTS) + 0.5) / KNOTS * float(until[n - 1])
-    return np.unique(np.r_[0, space.host(space.xp.searchsorted(until, space.put(levels))), n - 1])
+        return xp.arange(n, device=space.device)
+    levels = (np.arange(KNOTS) + 0.5) / KNOTS * total
+    ends = xp.asarray([0, n - 1], device=space.device)
+    return xp.concat([ends, xp.searchsorted(until, space.put(levels))])
 
 
 def fit_concepts(space: Space, rows: Rows, known: Range, even: bool, settings: Settings) -> Concepts:
@@ -82,6 +86,7 @@ class Line(NamedTuple):
     """A piecewise linear function: knots in increasing order, their heights, and the slope after each."""
 
     space: Space
+    ends: tuple[float, float]
     values: DeviceArray
     heights: DeviceArray
     slopes: DeviceArray
@@ -91,16 +96,16 @@ class Line(NamedTuple):
         """Take one to the device."""
         gaps = np.diff(values)
         slopes = np.append(np.divide(np.diff(heights), gaps, out=np.zeros_like(gaps), where=gaps > 0), 0.0)
-        return cls(space, *map(space.put, (values, heights, slopes)))
+        return cls(space, (float(values[0]), float(values[-1])), *map(space.put, (values, heights, slopes)))
 
     def __call__(self, column: DeviceArray) -> DeviceArray:
         """Return the function of a column, constant beyond the ends."""
-        xp, values = self.space.xp, self.values
-        column = xp.clip(column, values[0], values[values.shape[0] - 1])
-        at = xp.searchsorted(values[1:], column, side="right")
-        found = column - xp.take(values, at)
-        found *= xp.take(self.slopes, at)
-        found += xp.take(self.heights, at)
+        space, values = self.space, self.values
+        column = space.xp.clip(column, *self.ends)
+        at = space.xp.searchsorted(values[1:], column, side="right")
+        found = column - space.take(values, at)
+        found *= space.take(self.slopes, at)
+        found += space.take(self.heights, at)
         return found
 
 
@@ -126,12 +131,14 @@ class DeviceConcepts:
     def __call__(self, columns: Sequence[DeviceArray]) -> DeviceArray:
         """Return A⁰, shape (n, M), of the columns of the features that vary."""
         width = sum(max(1, len(terms)) for terms in self.terms)
-        found, m = self.space.empty(columns[0].shape[0], width), 0
+        n, m = columns[0].shape[0], 0
+        found, transposed = self.space.empty(n, width), self.space.empty(width, n)
         for given, (line,), terms in zip(columns, self.lines, self.terms, strict=True):
             scaled = line(given)
             for column in [term(scaled) for term in terms] or [scaled]:
-                found[:, m] = column
+                transposed[m, :] = column
                 m += 1
+        found[...] = transposed.T
         return found
 
     def of_rows(self, X: DeviceArray) -> DeviceArray:

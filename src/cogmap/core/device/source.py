@@ -8,11 +8,11 @@ Easy to get wrong: reading a number from a device waits for all work on it. Sums
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
-from ..sources import Computed, Kept
+from ..sources import Computed, Kept, joined
 from ..statistics import S, Source, Statistic, merged
 from ..training import Rows
 from .space import DeviceArray, Space, slices
@@ -102,7 +102,8 @@ class DeviceSource(Source[B], Generic[B]):
     """Blocks of rows on a device. `even` says that all weights are 1.
 
     `start` yields blocks of `many_rows`, for work that takes little memory for each: a device is slow to begin. Heavy
-    work is done on blocks of `block_rows`; 0 says that the blocks are such already.
+    work is done on blocks of `block_rows`; 0 says that the blocks are such already, and then `large` may yield what
+    they were cut from.
     """
 
     space: Space
@@ -111,6 +112,7 @@ class DeviceSource(Source[B], Generic[B]):
     even: bool
     block_rows: int = 0
     many_rows: int = 0
+    large: Callable[[], Iterable[B]] | None = None
 
     @classmethod
     def of(cls, space: Space, rows: Rows, even: bool, many_rows: int, block_rows: int) -> "DeviceSource[Rows]":
@@ -120,6 +122,11 @@ class DeviceSource(Source[B], Generic[B]):
     def fold(self, from_block: Callable[[B], P]) -> P:
         """Return the statistic of all blocks, given a function that works on the device."""
         return merged(from_block(block) for block in self.start())
+
+    @property
+    def light(self) -> "DeviceSource[B]":
+        """The same rows, for work that takes little memory for each."""
+        return replace(self, start=self.large or self.start)
 
     def reduce(self, from_block: Callable[[B], S]) -> S:
         """Return the statistic of all blocks, given the function of a numpy block."""
@@ -132,9 +139,9 @@ class DeviceSource(Source[B], Generic[B]):
         original, given = _parts(function)
         start: Callable[[], Iterator[D]] = Computed(self.start, MAPS[original](self.space, *given))
         start = Joined(self.space, start, self.many_rows) if original in NARROW else start
-        start = Kept(start) if self.space.keeps(self.n_rows, width) else start
-        start = Cut(start, self.block_rows) if self.block_rows else start
-        return DeviceSource(self.space, start, self.n_rows, self.even, many_rows=self.many_rows)
+        large = Kept(start) if self.space.keeps(self.n_rows, width) else start
+        start = Cut(large, self.block_rows) if self.block_rows else large
+        return DeviceSource(self.space, start, self.n_rows, self.even, many_rows=self.many_rows, large=large)
 
     def through(self, function: Callable[[B], D]) -> "DeviceSource[D]":
         """Return the function of every block as a source, computed anew in each pass."""
@@ -143,11 +150,10 @@ class DeviceSource(Source[B], Generic[B]):
         return DeviceSource(self.space, start, self.n_rows, self.even, self.block_rows, self.many_rows)
 
     def beside(self, blocks: Sequence[Any]) -> "DeviceSource[Any]":
-        """Return blocks of rows in memory as a source on the device."""
-        put = self.space.put
-        given = [Rows(put(b.X), put(b.codes), put(b.weight), put(b.unit), b.n_classes) for b in blocks]
-        n_rows = sum(len(block.X) for block in blocks)
-        return DeviceSource(self.space, lambda: given, n_rows, False, self.block_rows, self.many_rows)
+        """Return blocks of rows in memory as a source on the device: there they are one, since it is slow to begin."""
+        rows, put = joined(list(blocks)), self.space.put
+        there = Rows(put(rows.X), put(rows.codes), put(rows.weight), put(rows.unit), rows.n_classes)
+        return DeviceSource.of(self.space, there, False, self.many_rows, self.block_rows)
 
 
 def _parts(function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -93,6 +93,12 @@ class Space:
         """Return a copy of one column as float64, without gaps in memory: what follows is far faster on such."""
         return self.xp.asarray(self.double(X[:, j]), copy=True)
 
+    def take(self, x: DeviceArray, at: DeviceArray, axis: int = 0) -> DeviceArray:
+        """Return the entries at places that are not negative: to allow for those costs torch three more kernels."""
+        if self.library == "torch":
+            return self.module.index_select(x, axis, at)
+        return self.xp.take(x, at, axis=axis)
+
     def one_hot(self, codes: DeviceArray, n_classes: int) -> DeviceArray:
         """Return the one-hot matrix of class codes, (n, N)."""
         classes = self.xp.arange(n_classes, dtype=codes.dtype, device=self.device)
