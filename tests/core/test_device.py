@@ -83,10 +83,13 @@ compiles = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g
 def test_the_step_compiled_for_a_cpu_does_what_the_operations_do(tmp_path, rng):
     # From far below the rounding of 1 to far beyond saturation, with both branches of the fraction.
     arrays = [rng.normal(size=4000) * 10.0 ** rng.uniform(-9, 1, 4000) for _ in STEP.inputs]
-    results = compiled_for_a_cpu(STEP, tmp_path, *arrays)
+    given, results = (
+        dict(zip(STEP.inputs, map(np.abs, arrays), strict=True)),
+        compiled_for_a_cpu(STEP, tmp_path, *arrays),
+    )
     for name, expected, found in zip(STEP.outputs, operations(np, *arrays), results, strict=True):
-        size = np.abs(expected) if name != "E" else np.abs(arrays[1]) + np.abs(arrays[3])
-        assert (np.abs(found - expected) <= 1e-14 * (size + np.abs(arrays[0]))).all(), name
+        size = np.abs(expected) if name != "E" else given["d"] + given["e_before"]
+        assert (np.abs(found - expected) <= 1e-14 * (size + given["pulled"] + given["start"])).all(), name
 
 
 @compiles

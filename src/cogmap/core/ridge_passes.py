@@ -39,7 +39,7 @@ Rows have leverages far below 1, so errors are about a hundredth of the bound: 1
 iterations, α from 10 to 1e-6.
 """
 
-STANDARD_ROWS = 1024
+STANDARD_ROWS = 512
 """Rows of a sample that provisional means and scales are taken of, at most."""
 
 ROUNDING = 4 * np.finfo(np.float64).eps

@@ -35,7 +35,7 @@ def initial(space: Space, concepts: Concepts) -> Callable[[Rows], Started]:
     scaled = DeviceConcepts.of(space, concepts)
 
     def of_block(block: Rows) -> Started:
-        columns = [space.column(block.X, j) for j in scaled.features]
+        columns = list(space.columns(block.X, scaled.features))
         states, keys = scaled(columns), device_keys(space, columns)
         return Started(states, keys, block.codes, block.weight, block.unit, block.n_classes)
 
@@ -48,7 +48,7 @@ def kept(source: DeviceSource[Rows], limits: Keys, of_class: int) -> Samples:
     last, *lasts = in_order_of_int64(limits).tolist()
 
     def of_block(block: Rows) -> Samples:
-        columns = (space.double(block.X[:, j]) for j in range(block.X.shape[1]))
+        columns = space.columns(block.X, range(block.X.shape[1]))
         keys = device_keys(space, chain([space.double(block.codes)], columns))
         some = xp.nonzero(keys <= last)[0]
         own = [xp.nonzero((block.codes == code) & (keys <= limit))[0] for code, limit in enumerate(lasts)]

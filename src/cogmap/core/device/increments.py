@@ -2,9 +2,10 @@
 
 With moved = D / (φ s) and e as there, the next iteration needs two products only,
 
-    g = c φ s e W + c (1 − φ)(A⁰ − ref) W,      d = c φ s moved W,
+    pulled = c φ s e W,      d = c φ s moved W,
 
-where the second term of g stays the same. What the reference row does is computed once, in numpy.
+since g = pulled + start, where start = c (1 − φ)(A⁰ − ref) W stays the same. What the reference row does is computed
+once, in numpy.
 
 Easy to get wrong: about forty elementary operations follow for every number, and each would read and write memory. On a
 CUDA device they are one kernel, `STEP`.
@@ -28,10 +29,10 @@ DENOMINATOR = (45.0, 13860.0, 945945.0, 16216200.0, 34459425.0)
 STEP = Kernel(
     "cogmap_step",
     "float64",
-    inputs=("g", "d", "h_before", "e_before", "z", "r", "r_before"),
+    inputs=("pulled", "start", "d", "h_before", "e_before", "z", "r", "r_before"),
     outputs=("E", "moved", "h", "e"),
     code="""
-    const double tanh_d = ::tanh(d), s = d * d;
+    const double g = pulled + start, tanh_d = ::tanh(d), s = d * d;
     double fraction = 44.0, below = 45.0;
     fraction = fraction * s + 12870.0;
     fraction = fraction * s + 810810.0;
@@ -102,12 +103,12 @@ class Reasoner:
             z, r = self.z[t, :], self.r[t, :]
             if t == 0:
                 # d is g here, and what came before is the reference; D holds A⁰ itself.
-                before = xp.zeros_like(g)
-                found = step(self.space, g, g, before, before, z, r, r)
+                none = xp.zeros_like(g)
+                found = step(self.space, g, none, g, none, none, z, r, r)
                 found = found._replace(moved=(f.offset - initial) / f.scale + found.h)
             else:
-                g = self.space.product_plus(found.e, self.later, start)
-                found = step(self.space, g, found.moved @ self.later, found.h, found.e, z, r, self.r[t - 1, :])
+                pulled, d = found.e @ self.later, found.moved @ self.later
+                found = step(self.space, pulled, start, d, found.h, found.e, z, r, self.r[t - 1, :])
             yield found.E, found.moved
 
 
@@ -119,7 +120,8 @@ def step(space: Space, *given: DeviceArray) -> Step:
 
 def operations(
     xp: Any,
-    g: DeviceArray,
+    pulled: DeviceArray,
+    start: DeviceArray,
     d: DeviceArray,
     h_before: DeviceArray,
     e_before: DeviceArray,
@@ -128,6 +130,7 @@ def operations(
     r_before: DeviceArray,
 ) -> Step:
     """Do what `STEP` says by operations of the standard."""
+    g = pulled + start
     tanh_d, h = xp.tanh(d), xp.tanh(z + g)
     e = xp.tanh(g) * (1 - h * r)
     E = e * r_before

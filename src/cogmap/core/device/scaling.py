@@ -61,7 +61,7 @@ def _kept(space: Space, until: DeviceArray, total: float) -> DeviceArray:
 
 def fit_concepts(space: Space, rows: Rows, known: Range, even: bool, settings: Settings) -> Concepts:
     """Learn scaling and terms of all rows; the same as `core.concepts.fit_concepts`. `even`: all weights are 1."""
-    features, kind = np.flatnonzero(known.varies), settings.scaling
+    features, kind = np.flatnonzero(known.varies).tolist(), settings.scaling
     knots_of = partial(rank_knots, space, weight=None if even else rows.weight)
     if kind is None:
         activation = ACTIVATIONS[settings.activation]
@@ -70,14 +70,13 @@ def fit_concepts(space: Space, rows: Rows, known: Range, even: bool, settings: S
         ends = tuple(np.array([known.low[j], known.high[j]]) for j in features)
         scaling = Scaling(ends, (np.array([0.0, 1.0]),) * len(ends))
     else:
-        ranks = (knots_of(space.column(rows.X, int(j))) for j in features)
-        knots = [knot_heights(kind, *found) for found in ranks]
+        knots = [knot_heights(kind, *knots_of(column)) for column in space.columns(rows.X, features)]
         scaling = Scaling(tuple(values for values, _ in knots), tuple(heights for _, heights in knots))
     concepts = Concepts(known.varies, scaling, (np.empty(0),) * len(features))
     if settings.terms is None:
         return concepts
-    lines = zip(features, scaling.values, scaling.heights, strict=True)
-    columns = (Line.of(space, values, heights)(space.column(rows.X, int(j))) for j, values, heights in lines)
+    lines = (Line.of(space, *knots) for knots in zip(scaling.values, scaling.heights, strict=True))
+    columns = (line(column) for line, column in zip(lines, space.columns(rows.X, features), strict=True))
     peaks = tuple(term_peaks(*knots_of(column), settings.terms) for column in columns)
     return Concepts(known.varies, scaling, peaks)
 
@@ -138,9 +137,9 @@ class DeviceConcepts:
             for column in [term(scaled) for term in terms] or [scaled]:
                 transposed[m, :] = column
                 m += 1
-        found[...] = transposed.T
+        self.space.transpose_into(found.T, transposed.T)
         return found
 
     def of_rows(self, X: DeviceArray) -> DeviceArray:
         """Return A⁰ of rows."""
-        return self([self.space.column(X, j) for j in self.features])
+        return self(list(self.space.columns(X, self.features)))

@@ -7,7 +7,7 @@ Easy to get wrong: neither library may be imported by the core. Whoever has an a
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -23,6 +23,9 @@ UNKNOWN_MEMORY = 2**30
 
 BLOCK_SHARE, KEPT_SHARE = 0.1, 0.25
 """Share of the free memory that the work on one block may take, and that one pass may keep for later ones."""
+
+NEIGHBOURS, CACHED = 8, 2**21
+"""Columns that are copied together, and numbers that are transposed at a time: a device reads whole lines of memory."""
 
 FEWEST_ROWS = 1024
 """Rows of a block at least."""
@@ -89,9 +92,23 @@ class Space:
         """Return an array as float64."""
         return array if array.dtype == self.xp.float64 else self.xp.astype(array, self.xp.float64)
 
-    def column(self, X: DeviceArray, j: int) -> DeviceArray:
-        """Return a copy of one column as float64, without gaps in memory: what follows is far faster on such."""
-        return self.xp.asarray(self.double(X[:, j]), copy=True)
+    def columns(self, X: DeviceArray, features: Sequence[int]) -> Iterator[DeviceArray]:
+        """Yield copies of columns as float64, without gaps in memory: what follows is far faster on such.
+
+        Neighbours among the first columns, the next ones, and so on, are copied together.
+        """
+        for start in range(0, X.shape[1], NEIGHBOURS):
+            wanted = [j for j in features if start <= j < start + NEIGHBOURS]
+            if wanted:
+                several = X[:, wanted[0] : wanted[-1] + 1]
+                copies = self.empty(several.shape[1], several.shape[0])
+                self.transpose_into(copies, several)
+                yield from (copies[j - wanted[0], :] for j in wanted)
+
+    def transpose_into(self, out: DeviceArray, given: DeviceArray) -> None:
+        """Write the transpose of a tall matrix into another, in parts that a device's cache holds."""
+        for part in slices(given.shape[0], max(CACHED // given.shape[1], 1)):
+            out[:, part] = self.double(given[part, :]).T
 
     def take(self, x: DeviceArray, at: DeviceArray, axis: int = 0) -> DeviceArray:
         """Return the entries at places that are not negative: to allow for those costs torch three more kernels."""
@@ -117,14 +134,6 @@ class Space:
             self.module.matmul(one, other, out=out)
         else:
             out[...] = one @ other
-
-    def product_plus(self, one: DeviceArray, other: DeviceArray, added: DeviceArray) -> DeviceArray:
-        """Return one · other + added."""
-        if self.library == "torch":
-            return self.module.addmm(added, one, other)
-        found = one @ other
-        found += added
-        return found
 
     def affine_into(self, out: DeviceArray, x: DeviceArray, factor: DeviceArray, shift: DeviceArray) -> None:
         """Write x · factor + shift into part of another array."""
