@@ -80,8 +80,10 @@ def test_tanh_and_what_it_lacks_are_accurate_for_small_and_large_arguments():
     u = np.concatenate([sign * np.logspace(-12, 2, 5000) for sign in (-1, 1)])
     with mpmath.workdps(60):
         exact = [(mpmath.tanh(v), mpmath.tanh(v) - v) for v in map(mpmath.mpf, u.tolist())]
-    for found, truth in zip(tanh_parts(u), zip(*exact, strict=True), strict=True):
-        np.testing.assert_allclose(found, np.array(truth, dtype=float), rtol=3e-15)
+    layouts = u, u.reshape(100, 100), u.reshape(100, 100, order="F"), np.repeat(u, 2)[::2]
+    for given, order in zip(layouts, "CCFC", strict=True):
+        for found, truth in zip(tanh_parts(given), zip(*exact, strict=True), strict=True):
+            np.testing.assert_allclose(found.ravel(order=order), np.array(truth, dtype=float), rtol=3e-15)
 
 
 @pytest.mark.parametrize("phi", [0.6, 1.0])

@@ -20,6 +20,7 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .activation import Array
 from .blocks import ROWS
@@ -52,10 +53,15 @@ def reference_steps(network: Network, reference: Array) -> Iterator[Step]:
 
 
 class Course:
-    """A network and the steps of its reference row, which all blocks of rows share, computed once."""
+    """What all blocks of rows share, computed once: a network, and the steps of its reference row.
+
+    `to_d` and `to_g` are the matrices c W and φ s c W, from increments and from e to the arguments of the next step.
+    """
 
     def __init__(self, network: Network, reference: Array) -> None:
         self.network, self.reference = network, reference
+        self.to_d: Array = network.activation.slope * network.weights
+        self.to_g: Array = network.phi * network.activation.scale * self.to_d
         self._known: list[Step] = []
         self._coming = reference_steps(network, reference)
 
@@ -89,15 +95,13 @@ def block_increments(course: Course, initial: Array) -> Iterator[tuple[Array, Ar
     yield initial, initial
     f, phi = course.network.activation, course.network.phi
     gain = phi * f.scale
-    W = f.slope * course.network.weights
-    W_gain = gain * W
-    g = across(initial - course.reference, W)
+    g = across(initial - course.reference, course.to_d)
     from_start, e_before = (1 - phi) * g, np.zeros_like(g)
     h_before = whole = np.zeros(0)
     for t, (z, r, r_before) in enumerate(course):
         h = z + g
         np.tanh(h, out=h)
-        tanh_d, linearised = tanh_parts(across(whole, W) if t else g)
+        tanh_d, linearised = tanh_parts(across(whole, course.to_d) if t else g)
         e = one_minus_product(h, r)
         e *= np.tanh(g, out=g) if t else tanh_d
         tanh_d *= gain
@@ -114,7 +118,7 @@ def block_increments(course: Course, initial: Array) -> Iterator[tuple[Array, Ar
         linearised -= e_before
         yield linearised, whole
         h_before, e_before = h, e
-        g = across(e, W_gain)
+        g = across(e, course.to_g)
         g += from_start
 
 
@@ -154,10 +158,15 @@ def tanh_parts(u: Array) -> tuple[Array, Array]:
     tanh = np.add(u, rest, out=below)
     if large is not None:
         exact = np.tanh(u, out=s)
-        np.putmask(tanh.T, large.T, exact.T)
+        _replace(tanh, large, exact)
         exact -= u
-        np.putmask(rest.T, large.T, exact.T)
+        _replace(rest, large, exact)
     return tanh, rest
+
+
+def _replace(x: Array, where: NDArray[np.bool_], values: Array) -> None:
+    """Put values where they are wanted; all three lie in memory in one and the same order, without gaps."""
+    np.putmask(x.ravel(order="K"), where.ravel(order="K"), values.ravel(order="K"))
 
 
 def states_readout(network: Network, reference: Array, coefficients: Array) -> tuple[Array, Array]:
