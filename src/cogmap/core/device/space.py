@@ -9,7 +9,7 @@ Easy to get wrong: neither library may be imported by the core. Whoever has an a
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -93,17 +93,16 @@ class Space:
         return array if array.dtype == self.xp.float64 else self.xp.astype(array, self.xp.float64)
 
     def columns(self, X: DeviceArray, features: Sequence[int]) -> Iterator[DeviceArray]:
-        """Yield copies of columns as float64, without gaps in memory: what follows is far faster on such.
+        """Yield copies of columns, in increasing order, as float64 and without gaps in memory: far faster to work on.
 
-        Neighbours among the first columns, the next ones, and so on, are copied together.
+        Neighbours are copied together.
         """
-        for start in range(0, X.shape[1], NEIGHBOURS):
-            wanted = [j for j in features if start <= j < start + NEIGHBOURS]
-            if wanted:
-                several = X[:, wanted[0] : wanted[-1] + 1]
-                copies = self.empty(several.shape[1], several.shape[0])
-                self.transpose_into(copies, several)
-                yield from (copies[j - wanted[0], :] for j in wanted)
+        for _, neighbours in groupby(features, lambda j: j // NEIGHBOURS):
+            wanted = list(neighbours)
+            several = X[:, wanted[0] : wanted[-1] + 1]
+            copies = self.empty(several.shape[1], several.shape[0])
+            self.transpose_into(copies, several)
+            yield from (copies[j - wanted[0], :] for j in wanted)
 
     def transpose_into(self, out: DeviceArray, given: DeviceArray) -> None:
         """Write the transpose of a tall matrix into another, in parts that a device's cache holds."""
