@@ -129,7 +129,11 @@ PARAMETERS = [
     {"alpha": 1e-7, "max_iter": 6},
     {"inner": "regression", "scaling": "quantile", "max_iter": 5},
     {"scaling": "minmax", "terms": 3, "max_iter": 3, "decision": "argmax"},
-    {"decision_metric": "log_loss", "activation": "tanh", "knowledge": Knowledge().irrelevant("x3").forbid("x0", "x1")},
+    {
+        "decision_metric": "balanced_accuracy",
+        "activation": "tanh",
+        "knowledge": Knowledge().irrelevant("x3").forbid("x0", "x1"),
+    },
     {"rule": "kosko", "inner": "stable-regression", "class_weight": "balanced"},
     {"alpha": 10.0, "class_weight": {0: 1.0, 1: 2.5, 2: 0.5}},
 ]

@@ -79,7 +79,7 @@ MODELS = {
     "increments": (LTCNClassifier(alpha=0.5, class_weight={0: 2.0}), IncrementReadout),
     "states": (LTCNClassifier.paper(max_iter=2), StateReadout),
     "final": (LTCNClassifier(readout="final", scaling="quantile"), StateReadout),
-    "memory": (LTCNClassifier(rule="kosko-memory", decision_metric="log_loss"), ShrunkReadout),
+    "memory": (LTCNClassifier(rule="kosko-memory", decision_metric="balanced_accuracy"), ShrunkReadout),
     "given": (LTCNClassifier(inner=np.eye(13)[::-1] * 0.1), ShrunkReadout),
     "given as list": (LTCNClassifier(inner=(np.eye(13) * 0.1).tolist(), alpha=np.float32(2)), IncrementReadout),
     "linear": (LTCNClassifier(phi=0, max_iter=0), ShrunkReadout),

@@ -47,7 +47,7 @@ PARAMETERS = [
     {"alpha": 1.0},
     {"inner": "regression", "scaling": "quantile", "max_iter": 4},
     {"scaling": "minmax", "terms": 3, "max_iter": 3, "decision": "argmax"},
-    {"decision_metric": "log_loss", "knowledge": Knowledge().irrelevant("x3").forbid("x0", "x1")},
+    {"decision_metric": "balanced_accuracy", "knowledge": Knowledge().irrelevant("x3").forbid("x0", "x1")},
 ]
 
 

@@ -82,7 +82,7 @@ def test_relevance_has_one_value_a_feature_whatever_the_blocks(wine):
 
 def test_probabilities_agree_with_predict_and_are_better_than_the_prior():
     X, y = load_breast_cancer(return_X_y=True)
-    model = LTCNClassifierCV(decision_metric="log_loss").fit(X[::2], y[::2])
+    model = LTCNClassifierCV().fit(X[::2], y[::2])
     probability = model.predict_proba(X[1::2])
     assert (model.classes_[probability.argmax(axis=1)] == model.predict(X[1::2])).all()
     assert log_loss(y[1::2], probability) < 0.2

@@ -77,7 +77,7 @@ def _begun(classifier: LTCNClassifier, rows: Rows) -> Recursion:
 def _publish(classifier: LTCNClassifier) -> None:
     known = classifier._recursion
     assert known is not None
-    metric = None if classifier.decision == "argmax" else classifier.decision_metric
-    model, solved, classifier._decision = known.solved(float(classifier.alpha), metric)
+    model, solved, decision = known.solved(float(classifier.alpha), classifier._metric())
+    classifier._set_decision(decision)
     classifier._summary = known.summary()
     classifier._keep(model, solved)

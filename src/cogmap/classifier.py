@@ -13,7 +13,7 @@ from .core.activation import ACTIVATIONS, Array
 from .core.concepts import Concepts, fit_concepts
 from .core.constants import INNER_NORM
 from .core.constraints import Bounds, exceeds_cap
-from .core.decision import METRICS
+from .core.decision import METRICS, decide
 from .core.learning import Learned
 from .core.model import Model, Settings, Solved, fit_model
 from .core.passes import Range, fit_blocks, passable
@@ -72,8 +72,9 @@ class LTCNClassifier(NetworkClassifier):
         class once the network has a unique fixed point; solved by minimum norm whatever `alpha` is).
     decision : {"discriminant", "argmax"}, default="discriminant"
         Decode the class scores by discriminant analysis of their leave-one-out values, or take the largest.
-    decision_metric : {"kappa", "accuracy", "balanced_accuracy", "log_loss"}, default="kappa"
-        What the discriminant's prior is chosen for, by leave-one-out.
+    decision_metric : {"accuracy", "balanced_accuracy", "kappa"}, default="accuracy"
+        What `predict` is to be good at. ``"accuracy"`` is the most probable class. Another metric moves the decision
+        towards or away from rare classes, as far as leave-one-out gains; probabilities stay calibrated.
     scaling : {"halfway", "quantile", "minmax"} or None, default="halfway"
         Map each feature to [0, 1] by its ranks, by its range, or halfway between them; or None for data that lies in
         the activation's range already. Later rows are clipped to the training range.
@@ -163,7 +164,7 @@ class LTCNClassifier(NetworkClassifier):
         rule: Rule = "quasi-nonlinear",
         readout: Literal["trajectory", "final"] = "trajectory",
         decision: Literal["discriminant", "argmax"] = "discriminant",
-        decision_metric: Literal["kappa", "accuracy", "balanced_accuracy", "log_loss"] = "kappa",
+        decision_metric: Literal["accuracy", "balanced_accuracy", "kappa"] = "accuracy",
         scaling: Literal["halfway", "quantile", "minmax"] | None = "halfway",
         terms: int | None = None,
         cases: bool = False,
@@ -270,8 +271,7 @@ class LTCNClassifier(NetworkClassifier):
         self._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
         model, learned = fit_model(rows, self._settings())
         check_terms(self.knowledge_, self._feature_names(), [model.concepts])
-        outside, fitted = model.one_hot_scale(learned.outside), model.one_hot_scale(learned.fitted)
-        self._decision = self._decide(outside, fitted, rows, model.scale)
+        self._set_decision(decide(*self._judged(model, learned, rows), self._metric(), model.scale))
         self._keep(model, learned)
         return self
 
@@ -286,10 +286,10 @@ class LTCNClassifier(NetworkClassifier):
         """Fit to blocks of rows, wherever they are."""
         self._check_range(known.low, known.high)
         self._warn_of_constants(known.varies)
-        metric = None if self.decision == "argmax" else self.decision_metric
-        found = fit_blocks(source, known, self._settings(), metric, concepts)
+        found = fit_blocks(source, known, self._settings(), self._metric(), concepts)
         check_terms(self.knowledge_, self._feature_names(), [found.model.concepts])
-        self._decision, self._summary = found.decision, found.summary
+        self._set_decision(found.decision)
+        self._summary = found.summary
         self._keep(found.model, found.solved)
         return self
 

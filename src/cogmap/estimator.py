@@ -19,9 +19,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from .arrays import check_same_space, labels_of, on_host, space_of
 from .comparison import Comparison, Edge, compare
 from .core.activation import Array
-from .core.decision import Decision, argmax_decision, discriminant_decision
+from .core.decision import Decision, Scored, class_covariance, judged_rows
 from .core.device.scores import probabilities, scores_of
 from .core.dynamics import Dynamics, diagnose, merged
+from .core.learning import Learned
 from .core.model import Model, Summary, summarise
 from .core.relevance import Interval
 from .core.scaling import varying
@@ -29,7 +30,7 @@ from .core.training import Rows, merge_copies, weighted_rows
 from .knowledge import Knowledge
 from .knowledge.edges import checked_knowledge, irrelevant_features, without_effect
 from .validation import checked_array, checked_rows
-from .warnings import KnowledgeWarning
+from .warnings import KnowledgeWarning, NoInformationWarning
 
 if TYPE_CHECKING:
     from .explain import Explanation
@@ -68,7 +69,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     _summary: Summary
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the score of each class; for two classes, that of the second less that of the first.
+        """Return the score of each class in log-odds; for two classes, that of the second less that of the first.
 
         Parameters
         ----------
@@ -78,26 +79,30 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Scores; the largest, or the sign, decides the class.
+            Scores; their softmax, or logistic function, is the probability. With the default `decision_metric` the
+            largest, or the sign, decides the class.
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each row, the one with the largest score; shape (n_samples,)."""
+        """Return the class of each row; shape (n_samples,).
+
+        It is the most probable one, unless `decision_metric` moves the decision towards another metric.
+        """
         scores = self._scores(X)
         if (space := space_of(X)) is not None:
-            return labels_of(space, self.classes_, space.xp.argmax(scores, axis=1))
-        return self.classes_[scores.argmax(axis=1)]
+            return labels_of(space, self.classes_, space.xp.argmax(scores + space.put(self._decision.shift), axis=1))
+        return self.classes_[self._decision.codes(scores)]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return class probabilities; shape (n_samples, n_classes).
 
-        They are the softmax of the scores times a factor that minimises the leave-one-out log loss. With
-        ``decision_metric="log_loss"`` they are calibrated; another metric moves the prior on purpose, and them with it.
+        They are the softmax of the scores, calibrated by the least leave-one-out log loss whatever the
+        `decision_metric`.
         """
         if (space := space_of(X)) is not None:
-            return probabilities(space, self._decision.sharpness, self._scores(X))
+            return probabilities(space, self._scores(X))
         return self._probability(self._scores(X))
 
     def trajectory(self, X: ArrayLike) -> Array:
@@ -383,8 +388,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return self._decision(self._raw(checked_rows(self, X, reset=False)))
 
     def _probability(self, scores: Array) -> Array:
-        probability = softmax(self._decision.sharpness * scores, axis=1)
-        # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
+        probability = softmax(scores, axis=1)
+        # Rounding can tie two probabilities whose scores differ; the larger score must stay the more probable.
         winner, row = scores.argmax(axis=1), np.arange(len(scores))
         tied = probability.argmax(axis=1) != winner
         probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
@@ -399,11 +404,26 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         parts = (weight * model.one_hot_scale(model.raw(X)) for model, weight in self._members)
         return self._constant + sum(parts, start=np.zeros((len(X), len(self.classes_))))
 
-    def _decide(self, outside: Array, fitted: Array, rows: Rows, scale: Array) -> Decision:
-        """Fit the decision to raw scores on the one-hot scale, from outside and from inside; see `argmax_decision`."""
-        if self.decision == "argmax":
-            return argmax_decision(outside, rows.codes, rows.weight, scale)
-        return discriminant_decision(outside, fitted, rows.codes, rows.weight, rows.unit, self.decision_metric)
+    def _metric(self) -> str | None:
+        """Return what the decision is to be good at; None where the largest raw score decides."""
+        return None if self.decision == "argmax" else self.decision_metric
+
+    def _judged(self, model: Model, learned: Learned, rows: Rows) -> tuple[Scored, Array]:
+        """Return what the decision is fitted to, on the scale of the one-hot: see `core.decision.decide`."""
+        outside, fitted = model.one_hot_scale(learned.outside), model.one_hot_scale(learned.fitted)
+        judged = judged_rows(outside, fitted, rows.codes, rows.weight, rows.unit)
+        return judged, class_covariance(fitted, rows.codes, rows.weight)
+
+    def _set_decision(self, decision: Decision) -> None:
+        """Keep the decision; warn where it is the classes' shares alone."""
+        self._decision = decision
+        if not decision.informed:
+            warnings.warn(
+                "Leave-one-out finds nothing in these rows that tells the classes apart: every row gets the classes' "
+                "shares as its probabilities. Give more rows, fewer concepts (terms, features), or other features.",
+                NoInformationWarning,
+                stacklevel=5,
+            )
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -1,10 +1,10 @@
 """LTCNClassifierCV: everything chosen by leave-one-out in closed form, and several networks stacked into one."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from .arrays import space_of
 from .classifier import LTCNClassifier
 from .core.activation import Array
 from .core.constants import CASE_ROWS
-from .core.decision import Decision, class_shares, log_loss, score_labels
+from .core.decision import Decision, Scored, class_shares, decide, log_loss, score_labels
 from .core.learning import Learned
 from .core.model import Model, Settings, Solved, fit_model, remember
 from .core.reasoning import Rule
@@ -33,11 +33,17 @@ GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 
 @dataclass(frozen=True)
 class Candidate:
-    """One configuration, fitted, with what leave-one-out says of it."""
+    """One configuration, fitted.
+
+    `scores` are its leave-one-out scores on the scale of the one-hot, `between` is the covariance of the one-hot with
+    the scores of the fit itself, and `loo` is what leave-one-out says of it.
+    """
 
     params: dict[str, Any]
     model: Model
     learned: Learned | Solved
+    scores: Scored
+    between: Array
     loo: dict[str, float]
     seconds: float
 
@@ -45,18 +51,6 @@ class Candidate:
     def complexity(self) -> tuple[bool, int, float]:
         """Larger for less simple models: cases, then concepts, then degrees of freedom."""
         return self.params["cases"], len(self.model.network.bias), self.learned.degrees_of_freedom
-
-
-C = TypeVar("C", bound=Candidate)
-
-
-@dataclass(frozen=True)
-class Held(Candidate):
-    """One whose scores are held, on the one-hot scale, from inside and from outside."""
-
-    learned: Learned
-    fitted: Array
-    outside: Array
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -133,7 +127,7 @@ feature_importances_
         scoring: Literal["squared_error", "error", "kappa", "log_loss"] = "squared_error",
         rule: Rule = "quasi-nonlinear",
         decision: Literal["discriminant", "argmax"] = "discriminant",
-        decision_metric: Literal["kappa", "accuracy", "balanced_accuracy", "log_loss"] = "kappa",
+        decision_metric: Literal["accuracy", "balanced_accuracy", "kappa"] = "accuracy",
         tol: float = 1e-12,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         knowledge: Knowledge | None = None,
@@ -183,19 +177,24 @@ feature_importances_
         check_terms(self.knowledge_, self._feature_names(), [c.model.concepts for c in candidates])
         if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
             candidates.append(self._remembered(self._best(candidates), rows))
-        weights = self._weights(candidates, lambda: stack_weights([c.outside for c in candidates], rows))
-        self._combine([c for c, w in zip(candidates, weights, strict=True) if w > 0], weights[weights > 0], rows)
+        self._combine(candidates)
         return self
 
-    def _weights(self, candidates: Sequence[Candidate], stack: Callable[[], Array]) -> Array:
-        """Return the weight of each candidate, and report on all of them."""
+    def _combine(self, candidates: Sequence[Candidate]) -> None:
+        """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
         best = self._best(candidates)
         weights = np.array([float(c is best) for c in candidates])
         if self.combine == "stack":
-            stacked = stack()
+            stacked = stack_weights([c.scores for c in candidates])
             weights = stacked if stacked.any() else weights
         self._report(candidates, weights, best)
-        return weights
+        members, weights = [c for c, w in zip(candidates, weights, strict=True) if w > 0], weights[weights > 0]
+        _, codes, weight = best.scores
+        constant = (1 - weights.sum()) * class_shares(codes, weight, len(self.classes_))
+        raw = constant + sum(w * c.scores.raw for c, w in zip(members, weights, strict=True))
+        between = np.sum([w * c.between for c, w in zip(members, weights, strict=True)], axis=0)
+        decision = decide(Scored(raw, codes, weight), between, self._metric(), ONE_HOT)
+        self._keep(members, weights, constant, decision)
 
     def _check_parameters(self) -> None:
         for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
@@ -223,42 +222,42 @@ feature_importances_
         member._check_range(low, high)
         return {name: getattr(member, name) for name in GRID} | {"cases": False}, member._settings()
 
-    def _fitted(self, member: LTCNClassifier, rows: Rows) -> Held:
+    def _fitted(self, member: LTCNClassifier, rows: Rows) -> Candidate:
         start = time.perf_counter()
         params, settings = self._settled(member, rows.X.min(axis=0), rows.X.max(axis=0))
-        model, learned = fit_model(rows, settings)
-        return self._candidate(params, model, learned, rows, time.perf_counter() - start)
+        return self._learned(params, *fit_model(rows, settings), rows, start)
 
-    def _remembered(self, best: Held, rows: Rows) -> Held:
+    def _remembered(self, best: Candidate, rows: Rows) -> Candidate:
         """Return the best network read together with cases."""
         start = time.perf_counter()
-        model, learned = remember(best.model, best.learned, rows)
-        return self._candidate(best.params | {"cases": True}, model, learned, rows, time.perf_counter() - start)
+        assert isinstance(best.learned, Learned)
+        return self._learned(best.params | {"cases": True}, *remember(best.model, best.learned, rows), rows, start)
 
-    def _candidate(self, params: dict[str, Any], model: Model, learned: Learned, rows: Rows, seconds: float) -> Held:
-        fitted, outside = model.one_hot_scale(learned.fitted), model.one_hot_scale(learned.outside)
-        decision = self._decide(outside, fitted, rows, ONE_HOT)
-        return Held(params, model, learned, loo_scores(outside, decision, rows), seconds, fitted, outside)
+    def _learned(self, params: dict[str, Any], model: Model, learned: Learned, rows: Rows, start: float) -> Candidate:
+        return self._candidate(params, model, learned, *self._judged(model, learned, rows), start)
 
-    def _best(self, candidates: Sequence[C]) -> C:
+    def _candidate(
+        self,
+        params: dict[str, Any],
+        model: Model,
+        learned: Learned | Solved,
+        scores: Scored,
+        between: Array,
+        start: float,
+    ) -> Candidate:
+        loo = loo_scores(scores, decide(scores, between, self._metric(), ONE_HOT))
+        return Candidate(params, model, learned, scores, between, loo, time.perf_counter() - start)
+
+    def _best(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return the simplest of the candidates whose score is the best but for rounding."""
         least = max(c.loo[self.scoring] for c in candidates) - TIE
         return min((c for c in candidates if c.loo[self.scoring] >= least), key=lambda c: c.complexity)
 
-    def _combine(self, members: list[Held], weights: Array, rows: Rows) -> None:
-        """Fit the decision to the members' sum, and set the fitted state."""
-        prior = class_shares(rows.codes, rows.weight, rows.n_classes)
-        constant = (1 - weights.sum()) * prior
-        outside, fitted = (
-            constant + sum(w * getattr(c, side) for c, w in zip(members, weights, strict=True))
-            for side in ("outside", "fitted")
-        )
-        self._keep(members, weights, constant, self._decide(outside, fitted, rows, ONE_HOT))
-
     def _keep(self, members: Sequence[Candidate], weights: Array, constant: Array, decision: Decision) -> None:
         """Set the fitted state: raw score = prior + Σ weight · (member's score − prior)."""
         self._members = [(c.model, float(w)) for c, w in zip(members, weights, strict=True)]
-        self._constant, self._decision = constant, decision
+        self._constant = constant
+        self._set_decision(decision)
         self._longest = max(c.params["max_iter"] for c in members)
         self._show(members)
         self.rank_ = sum(c.learned.rank for c in members)
@@ -320,34 +319,32 @@ def block_labels(params: list[dict[str, Any]]) -> list[str]:
     return [f" [{text}]" if text else "" for text in texts]
 
 
-def stack_weights(outside: list[Array], rows: Rows) -> Array:
+def stack_weights(members: Sequence[Scored]) -> Array:
     """Return non-negative weights of the members, with the least leave-one-out squared error of their sum.
 
     Scores are taken less the prior. A ridge of 1e-6 of their mean square decides between members that agree.
     """
-    prior = class_shares(rows.codes, rows.weight, rows.n_classes)
-    root = np.sqrt(rows.weight)[:, None]
-    members = np.array([((scores - prior) * root).ravel() for scores in outside])
-    target = ((np.eye(rows.n_classes)[rows.codes] - prior) * root).ravel()
-    return weights_from(members @ members.T, members @ target)
-
-
-def weights_from(gram: Array, products: Array) -> Array:
-    """Return the same from the members' Gram matrix and their products with the target."""
+    _, codes, weight = members[0]
+    n_classes = members[0].raw.shape[1]
+    prior, root = class_shares(codes, weight, n_classes), np.sqrt(weight)[:, None]
+    columns = np.array([((scores.raw - prior) * root).ravel() for scores in members])
+    target = ((np.eye(n_classes)[codes] - prior) * root).ravel()
+    gram = columns @ columns.T
     if not gram.any():
         return np.zeros(len(gram))
     R = np.linalg.cholesky(gram + 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))).T
-    return np.asarray(nnls(R, np.linalg.solve(R.T, products))[0])
+    return np.asarray(nnls(R, np.linalg.solve(R.T, columns @ target))[0])
 
 
-def loo_scores(outside: Array, decision: Decision, rows: Rows) -> dict[str, float]:
+def loo_scores(scores: Scored, decision: Decision) -> dict[str, float]:
     """Return the leave-one-out value of every scoring, larger being better."""
-    target = np.eye(rows.n_classes)[rows.codes]
-    decoded = decision(outside)
-    predicted = decoded.argmax(axis=1)
+    raw, codes, weight = scores
+    target = np.eye(raw.shape[1])[codes]
+    decoded = decision(raw)
+    predicted = decision.codes(decoded)
     return {
-        "squared_error": -float(rows.weight @ ((target - outside) ** 2).sum(axis=1) / rows.weight.sum()),
-        "error": score_labels("accuracy", predicted, rows.codes, rows.weight) - 1,
-        "kappa": score_labels("kappa", predicted, rows.codes, rows.weight),
-        "log_loss": -log_loss(decision.sharpness * decoded, rows.codes, rows.weight),
+        "squared_error": -float(weight @ ((target - raw) ** 2).sum(axis=1) / weight.sum()),
+        "error": score_labels("accuracy", predicted, codes, weight) - 1,
+        "kappa": score_labels("kappa", predicted, codes, weight),
+        "log_loss": -log_loss(decoded, codes, weight),
     }

@@ -9,6 +9,10 @@ class KnowledgeWarning(UserWarning):
     """What was stated about the edges has no effect, or a price: the data has no such edge, or a safeguard is off."""
 
 
+class NoInformationWarning(UserWarning):
+    """The rows tell nothing about the class, by leave-one-out: a model gives every row the classes' shares."""
+
+
 class RestartWarning(UserWarning):
     """`partial_fit` begins anew: what the classifier knew came from `fit` or a file, which keep no sums to add to."""
 

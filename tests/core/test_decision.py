@@ -4,13 +4,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score, log_loss
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score
 
-from cogmap.core.constants import PRIOR_EXPONENTS
-from cogmap.core.decision import METRICS, argmax_decision, class_shares, discriminant_decision, score_labels
+from cogmap.core.decision import (
+    METRICS,
+    Scored,
+    calibrate,
+    class_covariance,
+    class_shares,
+    decide,
+    evidence_directions,
+    judged_rows,
+    score_labels,
+)
 
 LABEL_METRICS = {
     "kappa": cohen_kappa_score,
@@ -64,27 +73,44 @@ def test_class_shares_are_shares_of_the_weight():
 
 def discriminant(raw, fitted, codes, weight, metric):
     """Weights are frequencies: one copy of a row is what leaving it out takes away."""
-    return discriminant_decision(raw, fitted, codes, weight, np.minimum(1.0, weight), metric)
+    judged = judged_rows(raw, fitted, codes, weight, np.minimum(1.0, weight))
+    return decide(judged, class_covariance(fitted, codes, weight), metric, np.array([0.0, 1.0]))
 
 
-@pytest.mark.parametrize("metric", METRICS)
+def largest(raw, codes, weight, scale=(0.0, 1.0)):
+    return decide(Scored(raw, codes, weight), np.eye(raw.shape[1]), None, np.array(scale))
+
+
+def smoothed_loss(scores, codes, weight):
+    """Return the log loss by its definition, each row being of every class with a share of 1 / (n + 2)."""
+    n, prior = weight.sum(), np.bincount(codes, weight) / weight.sum()
+    target = np.eye(scores.shape[1])[codes] * (1 - 1 / (n + 2)) + prior / (n + 2)
+    return -weight @ (target * log_softmax(scores, axis=1)).sum(axis=1) / n
+
+
 @pytest.mark.parametrize("counts", [(60, 60), (150, 20), (80, 50, 30), (40, 90, 25, 60)])
-def test_decoded_scores_are_those_of_linear_discriminant_analysis(counts, metric, rng):
-    """Optimal scoring of least-squares scores is Fisher's discriminant; the exponent τ makes the prior π^τ."""
+def test_decoded_scores_are_those_of_linear_discriminant_analysis(counts, rng):
+    """Optimal scoring of least-squares scores is Fisher's discriminant; s and c weigh its densities and the prior."""
     X, codes = gaussian_classes(rng, counts)
-    raw = regression_scores(X, codes)
-    decision = discriminant(raw, raw, codes, np.ones(len(X)), metric)
-    decoded, prior = decision(raw), np.bincount(codes) / len(codes)
+    raw, prior = regression_scores(X, codes), np.bincount(codes) / len(codes)
+    decision = discriminant(raw, raw, codes, np.ones(len(X)), "accuracy")
     means = np.array([X[codes == k].mean(axis=0) for k in range(len(counts))])
-    pooled = np.linalg.inv((X - means[codes]).T @ (X - means[codes]) / (len(X) - len(counts)))
+    within = (X - means[codes]).T @ (X - means[codes])
+    between = (means[codes] - X.mean(axis=0)).T @ (means[codes] - X.mean(axis=0)) / len(X)
+    # One more row, as far from its class as classes are from each other, belongs to the covariance along each variable.
+    pooled = np.linalg.pinv((within + between) / (len(X) - len(counts) + 1))
     apart = X[:, None] - means
-    expected = decision.prior_exponent * np.log(prior) - np.einsum("nki,ij,nkj->nk", apart, pooled, apart) / 2
-    np.testing.assert_allclose(log_softmax(decoded, axis=1), log_softmax(expected, axis=1), rtol=1e-7, atol=1e-7)
-    # scikit-learn's versions differ in the divisor of the covariance, which without a prior does not matter.
+    density = -np.einsum("nki,ij,nkj->nk", apart, pooled, apart) / 2
+    parts = np.stack([density, np.broadcast_to(np.log(prior), density.shape)])
+    best = minimize(
+        lambda f: smoothed_loss(np.tensordot(f, parts, axes=1), codes, np.ones(len(X))), [1.0, 1.0], tol=1e-14
+    )
+    expected = np.tensordot(best.x, parts, axes=1)
+    found = log_softmax(decision(raw), axis=1)
+    np.testing.assert_allclose(found, log_softmax(expected, axis=1), rtol=2e-4, atol=2e-4)
     lda = LinearDiscriminantAnalysis(priors=np.full(len(counts), 1 / len(counts))).fit(X, codes)
-    neutral = decoded - decision.prior_exponent * np.log(prior)
-    np.testing.assert_array_equal(neutral.argmax(axis=1), lda.predict(X))
-    assert PRIOR_EXPONENTS.min() <= decision.prior_exponent <= PRIOR_EXPONENTS.max()
+    neutral = decision(raw) - best.x[1] * np.log(prior)
+    assert (neutral.argmax(axis=1) == lda.predict(X)).mean() > 0.98
 
 
 def test_weight_k_equals_a_row_repeated_k_times(rng):
@@ -97,96 +123,142 @@ def test_weight_k_equals_a_row_repeated_k_times(rng):
         again = np.repeat(raw, times, axis=0)
         repeated = discriminant(again, again, np.repeat(codes, times), np.ones(times.sum()), metric)
         np.testing.assert_allclose(weighted(raw), repeated(raw), rtol=1e-7, atol=1e-8)
-        assert weighted.sharpness == pytest.approx(repeated.sharpness, rel=1e-5)
+        np.testing.assert_allclose(weighted.shift, repeated.shift, rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.parametrize("counts", [(60, 60), (200, 15), (50, 30, 70)])
-def test_sharpness_has_the_least_log_loss(counts, rng):
-    raw, codes = noisy_scores(rng, counts)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([(6, 6), (40, 5), (12, 9, 7)]),
+    st.floats(0.3, 30),
+    st.sampled_from([1e-6, 1.0, 1e6]),
+)
+def test_calibration_has_the_least_smoothed_log_loss(seed, counts, strength, unit):
+    """Convex, so no other factors are better: neither near ones nor far ones."""
+    rng = np.random.default_rng(seed)
+    scores, codes = noisy_scores(rng, counts, strength)
     weight = rng.uniform(0.2, 3.0, len(codes))
+    log_prior = np.log(np.bincount(codes, weight) / weight.sum())
+    judged = Scored(scores, codes, weight)
+    factors = calibrate([unit * scores, log_prior[None]], judged, np.array([0.0, 1.0]))
+    assert factors[0] >= 0
 
-    def loss(scores, factor):
-        return log_loss(codes, softmax(factor * scores, axis=1), sample_weight=weight)
+    def loss(s, c):
+        return smoothed_loss(s * unit * scores + c * log_prior, codes, weight)
 
-    for decision in (
-        argmax_decision(raw, codes, weight, np.array([0.0, 1.0])),
-        discriminant(raw, raw, codes, weight, "kappa"),
-    ):
-        scores, least = decision(raw), loss(decision(raw), decision.sharpness)
-        assert all(least <= loss(scores, f) for f in np.logspace(-3, 3, 50))
-        up, down = (loss(scores, decision.sharpness * (1 + step)) for step in (0.01, -0.01))
-        assert abs(up - down) < 0.02 * (up + down - 2 * least)
+    least = loss(*factors)
+    steps = (-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0)
+    tried = [factors + np.array([a / unit, b]) * step for step in steps for a, b in ((1, 0), (0, 1), (1, 1), (1, -1))]
+    assert all(least <= loss(*f) + 1e-10 for f in tried if f[0] >= 0)
 
 
-def test_argmax_decision_takes_the_scores_as_they_are(rng):
+@pytest.mark.parametrize("metric", [None, *METRICS])
+def test_probabilities_stay_calibrated_whatever_the_metric(metric, rng):
+    """Only the label moves with the metric: over the rows, probabilities add up to the classes' shares."""
+    raw, codes = noisy_scores(rng, (400, 60, 40), 2.0)
+    weight = np.ones(len(codes))
+    decision = discriminant(raw, raw, codes, weight, metric) if metric else largest(raw, codes, weight)
+    if metric:
+        reference = discriminant(raw, raw, codes, weight, "accuracy")
+        np.testing.assert_array_equal(decision(raw), reference(raw))
+        shares = np.bincount(codes) / len(codes)
+        # The least log loss over the factor of log prior balances Σ p · log prior with that of the classes.
+        probability = softmax(decision(raw), axis=1)
+        assert probability.mean(axis=0) @ np.log(shares) == pytest.approx(shares @ np.log(shares), abs=1e-6)
+    if metric in (None, "accuracy"):
+        np.testing.assert_array_equal(decision.codes(decision(raw)), decision(raw).argmax(axis=1))
+
+
+def test_the_largest_score_decides_as_it_is(rng):
     raw, codes = noisy_scores(rng, (30, 40))
-    np.testing.assert_array_equal(argmax_decision(raw, codes, np.ones(70), np.array([0.0, 1.0]))(raw), raw)
-    moved = argmax_decision(raw, codes, np.ones(70), np.array([-4.6, 4.6]))
-    np.testing.assert_allclose(moved(np.array([[0.0, 1.0]])), [[-4.6, 4.6]])
+    for scale in ((0.0, 1.0), (-4.6, 4.6)):
+        decision = largest(raw, codes, np.ones(70), scale)
+        np.testing.assert_array_equal(decision.codes(decision(raw)), raw.argmax(axis=1))
+        decided = scale[0] + (scale[1] - scale[0]) * raw
+        ratio = np.ptp(decision(raw), axis=1) / np.ptp(decided, axis=1)
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
 
 
 def test_scores_that_all_tie_give_finite_decisions():
-    codes = np.array([0, 1] * 3)
-    assert np.isfinite(argmax_decision(np.zeros((6, 2)), codes, np.ones(6), np.array([0.0, 1.0])).sharpness)
-    decision = discriminant(np.zeros((6, 2)), np.zeros((6, 2)), codes, np.ones(6), "kappa")
-    np.testing.assert_allclose(softmax(decision.sharpness * decision(np.zeros((1, 2))), axis=1), [[0.5, 0.5]])
+    codes, weight = np.array([0, 1] * 3), np.ones(6)
+    assert np.isfinite(largest(np.zeros((6, 2)), codes, weight)(np.ones((1, 2)))).all()
+    decision = discriminant(np.zeros((6, 2)), np.zeros((6, 2)), codes, weight, "kappa")
+    np.testing.assert_allclose(softmax(decision(np.zeros((1, 2))), axis=1), [[0.5, 0.5]])
+    assert not decision.informed
 
 
 def test_without_separation_the_priors_are_the_probabilities():
     codes = np.repeat([0, 1], [8, 2])
     outside = np.where(codes[:, None] == [0, 1], 0.7, 0.9)  # leaving a row out lowers its own class
     decision = discriminant(outside, np.tile([0.8, 0.2], (10, 1)), codes, np.ones(10), "kappa")
-    np.testing.assert_allclose(softmax(decision.sharpness * decision(outside), axis=1), np.tile([0.8, 0.2], (10, 1)))
+    np.testing.assert_allclose(softmax(decision(outside), axis=1), np.tile([0.8, 0.2], (10, 1)))
+
+
+@pytest.mark.parametrize("counts", [(20, 20), (30, 10), (12, 12, 12)])
+@pytest.mark.parametrize("metric", METRICS)
+def test_scores_that_point_away_from_the_class_are_not_turned_around(counts, metric):
+    """The fit is perfect, and what a row gets when it is left out is the mean of all others: no information."""
+    codes = np.repeat(np.arange(len(counts)), counts)
+    fitted = np.eye(len(counts))[codes]
+    outside = (fitted.sum(axis=0) - fitted) / (len(codes) - 1)
+    decision = discriminant(outside, fitted, codes, np.ones(len(codes)), metric)
+    assert not decision.informed
+    shares = np.bincount(codes) / len(codes)
+    np.testing.assert_allclose(softmax(decision(fitted), axis=1), np.tile(shares, (len(codes), 1)))
+
+
+@given(st.integers(0, 10_000), st.sampled_from([(5, 5), (20, 6), (9, 40)]), st.floats(-3, 3))
+def test_more_score_for_one_of_two_classes_never_makes_it_less_likely(seed, counts, strength):
+    rng = np.random.default_rng(seed)
+    outside, codes = noisy_scores(rng, counts, strength)
+    fitted = noisy_scores(rng, counts, rng.uniform(0, 3))[0]
+    fitted -= (fitted.sum(axis=1, keepdims=True) - 1) / 2
+    # A least-squares fit has a positive covariance with its target.
+    if class_covariance(fitted, codes, np.ones(len(codes)))[0, 0] < 0:
+        fitted = fitted[:, ::-1]
+    decision = discriminant(outside, fitted, codes, np.ones(len(codes)), "accuracy")
+    less = rng.normal(size=(20, 2))
+    more = less + np.array([0.7, 0.0])
+    assert (softmax(decision(more), axis=1)[:, 0] >= softmax(decision(less), axis=1)[:, 0] - 1e-12).all()
 
 
 def test_a_class_of_one_row_is_judged_from_inside(rng):
     raw, codes = noisy_scores(rng, (30, 30, 1))
     fitted = np.eye(3)[codes]
-    assert discriminant(np.zeros_like(raw), fitted, codes, np.ones(61), "accuracy")(fitted[-1:]).argmax() == 2
+    judged = judged_rows(raw, fitted, codes, np.ones(61), np.ones(61))
+    np.testing.assert_array_equal(judged.raw[:60], raw[:60])
+    np.testing.assert_array_equal(judged.raw[60], fitted[60])
 
 
+@pytest.mark.parametrize("metric", ["kappa", "balanced_accuracy"])
 @pytest.mark.parametrize("seed", range(5))
-def test_log_loss_is_not_worse_than_with_any_other_exponent(seed):
-    raw, codes = noisy_scores(np.random.default_rng(seed), (160, 30, 60))
-    decision = discriminant(raw, raw, codes, np.ones(250), "log_loss")
-    log_prior = np.log(np.bincount(codes) / 250)
-    neutral = decision(raw) - decision.prior_exponent * log_prior
-    found = log_loss(codes, softmax(decision.sharpness * decision(raw), axis=1))
-    for exponent in PRIOR_EXPONENTS:
-        scores = neutral + exponent * log_prior
-        best = minimize_scalar(
-            lambda f, scores=scores: log_loss(codes, softmax(f * scores, axis=1)), bounds=(0, 20), method="bounded"
-        )
-        assert found <= best.fun + 1e-9
-
-
-@pytest.mark.parametrize("metric", LABEL_METRICS)
-@pytest.mark.parametrize("seed", range(5))
-def test_exponent_serves_the_metric_on_imbalanced_classes(seed, metric):
-    """Within one standard error of every exponent that could have been taken, and better than the plain prior."""
+def test_the_shift_serves_the_metric_on_imbalanced_classes(seed, metric):
+    """Within one standard error of every multiple of the log prior, and better than none."""
     raw, codes = noisy_scores(np.random.default_rng(seed), (900, 60, 40), strength=1.5)
     decision = discriminant(raw, raw, codes, np.ones(1000), metric)
     log_prior = np.log(np.bincount(codes) / 1000)
-    neutral = decision(raw) - decision.prior_exponent * log_prior
-    reached = LABEL_METRICS[metric](codes, decision(raw).argmax(axis=1))
-    others = [LABEL_METRICS[metric](codes, (neutral + t * log_prior).argmax(axis=1)) for t in PRIOR_EXPONENTS]
-    hit = np.mean(decision(raw).argmax(axis=1) == codes)
-    chance = 0.9**2 + 0.06**2 + 0.04**2 if metric == "kappa" else 0.0
-    assert reached >= max(others) - np.sqrt(hit * (1 - hit) / 1000) / (1 - chance)
+    np.testing.assert_allclose(decision.shift / log_prior, (decision.shift / log_prior)[0], rtol=1e-9)
+    predicted = decision.codes(decision(raw))
+    reached = LABEL_METRICS[metric](codes, predicted)
+    others = [
+        LABEL_METRICS[metric](codes, (decision(raw) + t * log_prior).argmax(axis=1)) for t in np.linspace(-1.5, 0.5, 21)
+    ]
+    hit, counts = np.mean(predicted == codes), np.array([900, 60, 40])
+    error = np.sqrt(hit * (1 - hit) / 1000) / (1 - ((counts / 1000) ** 2).sum())
+    error = np.sqrt((0.25 / counts).sum()) / 3 if metric == "balanced_accuracy" else error
+    assert reached >= max(others) - error
     if metric == "balanced_accuracy":
-        assert decision.prior_exponent < 0.5
-        assert reached > others[PRIOR_EXPONENTS.tolist().index(1.0)] + 0.1
+        assert reached > LABEL_METRICS[metric](codes, decision(raw).argmax(axis=1)) + 0.1
 
 
-def test_perfect_scores_stay_finite_and_are_decoded_exactly(rng):
+def test_perfect_scores_stay_finite_and_modest():
+    """45 rows without a contradiction are worth no more than about one error in 47."""
     codes = np.repeat([0, 1, 2], [30, 10, 5])
     raw = 9.2 * np.eye(3)[codes] - 4.6
     for metric in METRICS:
         decision = discriminant(raw, raw, codes, np.ones(45), metric)
-        assert np.isfinite(decision(raw)).all()
-        assert np.isfinite([decision.prior_exponent, decision.sharpness]).all()
-        np.testing.assert_array_equal(decision(raw).argmax(axis=1), codes)
-        assert softmax(decision.sharpness * decision(raw), axis=1)[np.arange(45), codes].min() > 0.99
+        probability = softmax(decision(raw), axis=1)
+        np.testing.assert_array_equal(decision.codes(decision(raw)), codes)
+        assert 1 / 500 < 1 - probability[np.arange(45), codes].min() < 0.05
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-12, 1.0])
@@ -201,8 +273,7 @@ def test_order_of_rows_and_of_classes_does_not_matter(metric, noise, rng):
     again = discriminant(
         raw[order][:, classes], raw[order][:, classes], np.argsort(classes)[codes[order]], np.ones(100), metric
     )
-    expected = log_softmax(decision.sharpness * decision(new), axis=1)
-    found = log_softmax(again.sharpness * again(new[:, classes]), axis=1)
+    expected, found = log_softmax(decision(new), axis=1), log_softmax(again(new[:, classes]), axis=1)
     np.testing.assert_allclose(found, expected[:, classes], atol=1e-5 * np.abs(expected).max())
 
 
@@ -216,5 +287,17 @@ def test_affine_change_of_the_raw_scores_does_not_change_the_decision(factor, sh
     changed = factor * raw + shift
     again = discriminant(changed, changed, codes, weight, metric)
     decoded = again(factor * new + shift)
-    np.testing.assert_array_equal(decoded.argmax(axis=1), decision(new).argmax(axis=1))
-    np.testing.assert_allclose(log_softmax(decoded, axis=1), log_softmax(decision(new), axis=1), rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(again.codes(decoded), decision.codes(decision(new)))
+    np.testing.assert_allclose(log_softmax(decoded, axis=1), log_softmax(decision(new), axis=1), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_evidence_is_the_log_odds_of_a_class(n_classes, rng):
+    scores = 3 * rng.normal(size=(20, n_classes))
+    log_probability = log_softmax(scores, axis=1)
+    evidence = scores @ evidence_directions(n_classes)
+    for k in range(n_classes):
+        others = log_probability[:, 1 - k] if n_classes == 2 else log_probability.mean(axis=1)
+        np.testing.assert_allclose(evidence[:, k], log_probability[:, k] - others, atol=1e-12)
+    if n_classes > 2:
+        np.testing.assert_allclose(softmax(evidence, axis=1), softmax(scores, axis=1), atol=1e-14)

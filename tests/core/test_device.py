@@ -16,7 +16,7 @@ import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
 from cogmap.core import passes, scaling
 from cogmap.core.activation import ACTIVATIONS
 from cogmap.core.concepts import fit_concepts
-from cogmap.core.decision_passes import Scored
+from cogmap.core.decision import Scored
 from cogmap.core.device.factor import refined, root, states_factor
 from cogmap.core.device.increments import STEP, Reasoner, operations
 from cogmap.core.device.kernels import compiled

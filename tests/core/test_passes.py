@@ -32,7 +32,7 @@ PARAMETERS = [
     {"inner": "regression", "max_iter": 4},
     {"inner": "stable-regression"},
     {"inner": "correlation", "activation": "tanh"},
-    {"scaling": "minmax", "decision_metric": "log_loss"},
+    {"scaling": "minmax", "decision_metric": "kappa"},
     {"scaling": "quantile", "terms": 3, "max_iter": 5},
     {"decision": "argmax"},
     {"class_weight": "balanced", "decision_metric": "balanced_accuracy"},

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogmap.core.statistics import Census, ClassMoments, Confusion, Factor, Losses, Run, merged
+from cogmap.core.statistics import Census, Factor, Run, merged
 
 
 @dataclass(frozen=True)
@@ -91,51 +91,3 @@ def test_factor_keeps_small_singular_values(rng):
     found = merged(Factor.from_block(x, np.ones(len(x))) for (x,) in split(5, X))
     singular = np.linalg.svd(found.centred, compute_uv=False)
     np.testing.assert_allclose(singular, np.linalg.svd(X - X.mean(axis=0), compute_uv=False), rtol=1e-6)
-
-
-def scored(rng, n=120, n_classes=3):
-    codes = rng.integers(0, n_classes, n)
-    codes[:100][codes[:100] == 2] = 0
-    return rng.normal(size=(n, n_classes)) + 3 * np.eye(n_classes)[codes], codes, rng.uniform(0.5, 2, n)
-
-
-def test_class_moments_of_blocks_are_those_of_all_rows(rng):
-    scores, codes, weight = scored(rng)
-    found = merged(ClassMoments.from_block(*part) for part in split(9, scores, codes, weight))
-    scatter = np.zeros((3, 3))
-    for c in range(3):
-        own, w = scores[codes == c], weight[codes == c]
-        mean = np.average(own, axis=0, weights=w)
-        np.testing.assert_allclose(found.mean[c], mean, rtol=1e-12)
-        scatter += (own - mean).T @ (w[:, None] * (own - mean))
-    np.testing.assert_allclose(found.scatter, scatter, rtol=1e-12)
-    np.testing.assert_allclose(found.mass, np.bincount(codes, weight), rtol=1e-13)
-
-
-def test_confusion_counts_weights_of_true_and_predicted_classes(rng):
-    scores, codes, weight = scored(rng)
-    offsets = rng.normal(size=(2, 3))
-    blocks = split(4, scores, codes, weight)
-    found = merged(Confusion.from_block([s + o for o in offsets], c, w) for s, c, w in blocks)
-    for table, offset in zip(found.tables, offsets, strict=True):
-        predicted = (scores + offset).argmax(axis=1)
-        for true in range(3):
-            for guess in range(3):
-                expected = weight[(codes == true) & (predicted == guess)].sum()
-                assert table[true, guess] == pytest.approx(expected, abs=1e-12)
-    reach = max(np.abs(s - s[codes[i]]).max() for o in offsets for i, s in enumerate(scores + o))
-    assert found.reach == reach
-
-
-def test_losses_and_their_slopes(rng):
-    scores, codes, weight = scored(rng)
-    factors = np.array([[0.3, 1.0, 40.0]])
-
-    def loss(factor):
-        share = np.exp(factor * scores) / np.exp(factor * scores).sum(axis=1, keepdims=True)
-        return -weight @ np.log(share[np.arange(len(codes)), codes])
-
-    found = merged(Losses.from_block([s], factors, c, w) for s, c, w in split(4, scores, codes, weight))
-    np.testing.assert_allclose(found.loss[0], [loss(f) for f in factors[0]], rtol=1e-10)
-    slope = [(loss(f * np.exp(1e-5)) - loss(f * np.exp(-1e-5))) / 2e-5 for f in factors[0]]
-    np.testing.assert_allclose(found.slope[0], slope, rtol=1e-6)

@@ -44,8 +44,8 @@ OPTIONS = (
     click.option(
         "--metric",
         "decision_metric",
-        type=click.Choice(["kappa", "accuracy", "balanced_accuracy", "log_loss"]),
-        help="What the decision is to be good at; log_loss for calibrated probabilities.  [default: kappa]",
+        type=click.Choice(["accuracy", "balanced_accuracy", "kappa"]),
+        help="What predicted classes are to be good at; probabilities stay as they are.  [default: accuracy]",
     ),
     click.option("--balanced", is_flag=True, help="Give all classes the same weight."),
 )

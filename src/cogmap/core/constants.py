@@ -65,12 +65,6 @@ HELD_BYTES = 64_000_000
 RIDGE_ROWS = 4000
 """Most rows for which all decays are tried, because each takes a Gram matrix of the rows; beyond, the first."""
 
-LEAST_SPREAD = 1e-10
-"""Smallest variance within classes, as a share of the largest squared class mean: that of a perfect fit is rounding.
-
-One bound for all discriminant variables, because a perfect fit leaves their rotation undetermined.
-"""
-
 TRAJECTORY_SHARE, CASE_DECAY = 3.0, 0.3
 """Weight of the innovations beside the cases, and its decay with each iteration."""
 

@@ -1,44 +1,91 @@
-"""From class scores to a decision: discriminant decoding, its prior exponent, and calibrated probabilities.
+"""From class scores to log-odds, probabilities and a class.
 
 A least-squares score says how far a row leans towards a class, not how likely the class is: for a rare class it stays
 low everywhere. Optimal scoring turns the N scores into discriminant variables, in which the classes have Gaussian
-distributions with one common covariance; the decision adds τ times the log prior. All parameters come from
-leave-one-out scores, and the decoded score is still linear in the states.
+distributions with one common covariance. Decoded scores are
 
-Easy to get wrong: τ moves the prior on purpose, towards the metric that the user asked for. Only
-``metric="log_loss"`` leaves probabilities calibrated.
+    raw · projection + offset = s · (discriminant log-density) + c · (log prior),
+
+with s and c chosen for the least leave-one-out log loss, so that their softmax is the probability of the classes. All
+parameters come from leave-one-out scores, and a decoded score is still linear in the states.
+
+A metric other than accuracy moves the decision alone: `shift` is added where the class is chosen, never in a
+probability.
+
+Easy to get wrong: leave-one-out scores can point away from the class. Where every row alone determines its fit, the
+score of a row that is left out is the mean of all others, and that is lower for its own class. Learned from these, a
+decision would turn its own evidence around. So a discriminant variable takes part only if the classes differ along it
+in the same sense from outside as from inside: of two classes, more score for one never makes it less likely. (Of more,
+a class between others is known by their scores rather than by its own.) Where none takes part, or the calibration gives
+them no weight, the classes' shares are all that is known.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from .activation import Array
-from .constants import LEAST_EIGENVALUE, LEAST_SPREAD, PRIOR_EXPONENTS
+from .constants import LEAST_EIGENVALUE, PRIOR_EXPONENTS
 
-METRICS = ("kappa", "accuracy", "balanced_accuracy", "log_loss")
+METRICS = ("accuracy", "balanced_accuracy", "kappa")
 Codes = NDArray[np.intp]
 
-SHARPNESS = (-3.0, 12.0)
-"""Bounds of the logarithm of the probabilities' sharpness, in units of the largest difference of scores."""
+LEAST_SHARPNESS = 1e-3
+"""Largest difference of any log-odds where the largest raw score is to decide and is worth nothing."""
+
+MOST_STEPS, SOLVED = 200, 1e-12
+"""Newton steps of the calibration at most, and the decrease of the log loss below which it is solved."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Decoded scores are raw · `projection` + `offset`; probabilities the softmax of `sharpness` times them."""
+    """Scores are raw · `projection` + `offset`, in log-odds; the class is the largest of scores + `shift`."""
 
     projection: Array
     offset: Array
-    prior_exponent: float
-    sharpness: float
+    shift: Array
 
     def __call__(self, raw: Array) -> Array:
-        """Decode raw class scores, shape (n, N)."""
+        """Decode raw class scores, shape (n, N): the softmax of what is returned are the probabilities."""
         decoded: Array = raw @ self.projection + self.offset
         return decoded
+
+    def codes(self, scores: Array) -> Codes:
+        """Return the class that decoded scores decide for."""
+        chosen: Codes = (scores + self.shift).argmax(axis=1)
+        return chosen
+
+    @property
+    def informed(self) -> bool:
+        """Whether the scores take part at all; otherwise every row gets the classes' shares."""
+        return bool(self.projection.any())
+
+
+class Scored(NamedTuple):
+    """Scores of rows that judge the decision, on the scale of the one-hot, with their classes and weights."""
+
+    raw: Array
+    codes: Codes
+    weight: Array
+
+    def merge(self, other: Self) -> "Scored":
+        """Join two runs of rows."""
+        return Scored(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+
+
+def evidence_directions(n_classes: int) -> Array:
+    """Return the matrix whose column k takes scores to the evidence for class k, in log-odds; shape (N, N).
+
+    Of two classes it is the log-odds of the class against the other one. Of more it is against the average of all
+    classes, the class's log probability less the mean of all: their softmax is then the probability again.
+    """
+    if n_classes == 2:
+        return np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return np.eye(n_classes) - 1 / n_classes
 
 
 def class_shares(codes: Codes, sample_weight: Array, n_classes: int) -> Array:
@@ -47,46 +94,66 @@ def class_shares(codes: Codes, sample_weight: Array, n_classes: int) -> Array:
     return shares
 
 
-def argmax_decision(raw: Array, codes: Codes, sample_weight: Array, scale: Array) -> Decision:
-    """Take the scores as they are, with 0 and 1 moved to the values of `scale`; fit the probabilities' sharpness."""
-    zero, one = scale
-    n_classes = raw.shape[1]
-    decided = zero + (one - zero) * raw
-    sharpness = _sharpness(decided, codes, sample_weight)[0]
-    return Decision((one - zero) * np.eye(n_classes), np.full(n_classes, zero), 0.0, sharpness)
+def judged_rows(outside: Array, fitted: Array, codes: Codes, sample_weight: Array, unit: Array) -> Scored:
+    """Return the scores that judge the decision: those from outside, `outside`, shape (n, N).
 
-
-def discriminant_decision(
-    raw: Array, fitted: Array, codes: Codes, sample_weight: Array, unit: Array, metric: str
-) -> Decision:
-    """Fit the decoding to leave-one-out scores `raw`; `fitted` are the scores of the fit itself, both (n, N).
-
-    Both are on the scale of the one-hot. A class of one row (of weight `unit`) cannot be judged from outside: it is
-    judged from inside. Where nothing separates the classes, the priors are all that is known.
+    A class of one row (of weight `unit`) cannot be judged from outside: it is judged from inside, by `fitted`.
     """
-    n_classes = raw.shape[1]
-    mass = np.bincount(codes, sample_weight, n_classes)
-    raw = np.where((mass[codes] <= unit)[:, None], fitted, raw)
-    prior = class_shares(codes, sample_weight, n_classes)
-    theta = optimal_scores(_between(fitted, codes, sample_weight), prior)
-    if theta.shape[1] == 0:
-        return Decision(np.zeros((n_classes, n_classes)), np.log(prior), 1.0, 1.0)
-    variables = raw @ theta
-    mean = np.array([np.bincount(codes, sample_weight * v, n_classes) for v in variables.T]).T / mass[:, None]
-    scatter = sample_weight @ (variables - mean[codes]) ** 2
-    projection, offset = discriminants(theta, mean, scatter, sample_weight.sum())
-    decoded = raw @ projection + offset
-    exponent = _prior_exponent(decoded, np.log(prior), codes, sample_weight, metric)
-    offset = offset + exponent * np.log(prior)
-    return Decision(projection, offset, exponent, _sharpness(raw @ projection + offset, codes, sample_weight)[0])
+    mass = np.bincount(codes, sample_weight, outside.shape[1])
+    return Scored(np.where((mass[codes] <= unit)[:, None], fitted, outside), codes, sample_weight)
 
 
-def _between(fitted: Array, codes: Codes, sample_weight: Array) -> Array:
+def class_covariance(fitted: Array, codes: Codes, sample_weight: Array) -> Array:
     """Return the covariance of the classes' one-hot with their fitted scores, (N, N)."""
     share = sample_weight / sample_weight.sum()
     one_hot = np.eye(fitted.shape[1])[codes]
-    between: Array = (one_hot * share[:, None]).T @ (fitted - share @ fitted)
-    return between
+    covariance: Array = (one_hot * share[:, None]).T @ (fitted - share @ fitted)
+    return covariance
+
+
+def decide(judged: Scored, between: Array, metric: str | None, scale: Array) -> Decision:
+    """Fit the decision to scores from outside.
+
+    Parameters
+    ----------
+    judged : Scored
+        Leave-one-out scores.
+    between : array of shape (N, N)
+        Covariance of the classes' one-hot with the scores of the fit itself (`class_covariance`).
+    metric : str or None
+        What the decision is to be good at; None takes the largest raw score.
+    scale : array of shape (2,)
+        For None, the values that 0 and 1 of the one-hot are moved to.
+    """
+    n_classes = judged.raw.shape[1]
+    if metric is None:
+        return _largest(judged, *scale.tolist())
+    prior = class_shares(judged.codes, judged.weight, n_classes)
+    log_prior = np.log(prior)
+    projection, offset = _discriminants(judged, optimal_scores(between, prior), prior)
+    unknown = Decision(np.zeros((n_classes, n_classes)), log_prior, np.zeros(n_classes))
+    if not projection.any():
+        return unknown
+    decoded = judged.raw @ projection + offset
+    sharpness, exponent = calibrate([decoded, log_prior[None]], judged, np.array([0.0, 1.0]))
+    if not sharpness > 0:
+        return unknown
+    shift = np.zeros(n_classes)
+    if metric != "accuracy":
+        shift = (sharpness * _prior_exponent(decoded, log_prior, judged, metric) - exponent) * log_prior
+    return Decision(sharpness * projection, sharpness * offset + exponent * log_prior, shift)
+
+
+def _largest(judged: Scored, zero: float, one: float) -> Decision:
+    """Take the scores as they are, times the factor that makes their softmax the probabilities."""
+    n_classes = judged.raw.shape[1]
+    decided = zero + (one - zero) * judged.raw
+    (sharpness,) = calibrate([decided], judged, np.zeros(1))
+    # The largest score is to decide even where it says nothing: its probability is then hardly larger.
+    sharpness = max(sharpness, LEAST_SHARPNESS / (float(np.ptp(decided, axis=1).max()) or 1.0))
+    return Decision(
+        sharpness * (one - zero) * np.eye(n_classes), np.full(n_classes, sharpness * zero), np.zeros(n_classes)
+    )
 
 
 def optimal_scores(between: Array, prior: Array) -> Array:
@@ -98,29 +165,97 @@ def optimal_scores(between: Array, prior: Array) -> Array:
     return theta
 
 
-def discriminants(theta: Array, mean: Array, scatter: Array, total: float) -> tuple[Array, Array]:
-    """Return projection and offset from class means and scatter within classes of the discriminant variables."""
-    spread = scatter / max(total - len(mean), 1.0)
-    spread = np.maximum(spread, LEAST_SPREAD * max((mean**2).sum(axis=1).max(), np.finfo(np.float64).tiny))
+def _discriminants(judged: Scored, theta: Array, prior: Array) -> tuple[Array, Array]:
+    """Return projection and offset: the classes' log-densities, but for what all have in common."""
+    raw, codes, weight = judged
+    n_classes = raw.shape[1]
+    mass = np.bincount(codes, weight, n_classes)
+    variables = raw @ theta
+    mean = np.array([np.bincount(codes, weight * v, n_classes) for v in variables.T]).reshape(-1, n_classes).T
+    mean /= mass[:, None]
+    # θ is orthonormal under the prior: this is the slope of the classes' means from outside on their scorings.
+    agrees = (prior[:, None] * theta * mean).sum(axis=0) > 0
+    theta, mean, variables = theta[:, agrees], mean[:, agrees], variables[:, agrees]
+    if not agrees.any():
+        return np.zeros((n_classes, n_classes)), np.zeros(n_classes)
+    # One more row, as far from its class as the classes are from each other, stands for what was not seen: variables
+    # that no row contradicts would otherwise outweigh all others.
+    spread = (weight @ (variables - mean[codes]) ** 2 + prior @ (mean - prior @ mean) ** 2) / (
+        max(weight.sum() - n_classes, 1.0) + 1
+    )
     return theta @ (mean / spread).T, -0.5 * (mean**2 / spread).sum(axis=1)
 
 
-def _prior_exponent(decoded: Array, log_prior: Array, codes: Codes, sample_weight: Array, metric: str) -> float:
+def calibrate(parts: Sequence[Array], judged: Scored, start: Array) -> Array:
+    """Return the factors whose Σ_j factor_j · part_j has the least log loss as scores; the first is at least 0.
+
+    Parameters
+    ----------
+    parts : sequence of arrays of shape (n, N) or (1, N)
+        What scores are made of.
+    judged : Scored
+        Classes and weights of the rows.
+    start : array of shape (len(parts),)
+        Factors to begin with, the first of them 0: where the loss grows from there with the first, that is returned.
+
+    Notes
+    -----
+    A row of a class counts as of all classes, by their shares, with a probability of 1 / (n + 2), as in Platt's
+    calibration: rows that none contradicts would otherwise make the factor, and all probabilities, infinite. The loss
+    is convex, and Newton's method does not depend on the scale of the parts.
+    """
+    share = judged.weight / judged.weight.sum()
+    unit = np.array([float(np.ptp(part, axis=1).max()) or 1.0 for part in parts])
+    parts = [part / size for part, size in zip(parts, unit, strict=True)]
+    unknown = 1 / (judged.weight.sum() + 2)
+    prior = class_shares(judged.codes, judged.weight, parts[0].shape[1])
+    own = [np.broadcast_to(part, parts[0].shape)[np.arange(len(share)), judged.codes] for part in parts]
+    aim = np.array(
+        [share @ ((1 - unknown) * at + unknown * (part @ prior)) for at, part in zip(own, parts, strict=True)]
+    )
+    factors = start * unit
+
+    def loss(candidate: Array) -> float:
+        return float(share @ logsumexp(_weighted(candidate, parts), axis=1) - candidate @ aim)
+
+    current = loss(factors)
+    for _ in range(MOST_STEPS):
+        step, decrease = _newton(parts, aim, share, factors)
+        length = 1.0 if factors[0] + step[0] > 0 else 0.9 * factors[0] / max(-step[0], np.finfo(np.float64).tiny)
+        if decrease < SOLVED or length <= 0:
+            break
+        while (moved := loss(factors + length * step)) > current - 1e-4 * length * decrease and length > 1e-10:
+            length /= 2
+        if not moved < current:
+            break
+        factors, current = factors + length * step, moved
+    return factors / unit
+
+
+def _weighted(factors: Array, parts: Sequence[Array]) -> Array:
+    scores: Array = sum(factor * part for factor, part in zip(factors.tolist(), parts, strict=True))  # type: ignore[assignment]
+    return scores
+
+
+def _newton(parts: Sequence[Array], aim: Array, share: Array, factors: Array) -> tuple[Array, float]:
+    """Return Newton's step for the log loss, and the decrease that its slope promises."""
+    probability = softmax(_weighted(factors, parts), axis=1)
+    mean = [(probability * part).sum(axis=1) for part in parts]
+    gradient = np.array([share @ m for m in mean]) - aim
+    centred = [part - m[:, None] for part, m in zip(parts, mean, strict=True)]
+    hessian = np.array([[share @ (probability * a * b).sum(axis=1) for a in centred] for b in centred])
+    step = -np.linalg.lstsq(hessian, gradient, rcond=1e-14)[0]
+    return step, float(-gradient @ step)
+
+
+def _prior_exponent(decoded: Array, log_prior: Array, judged: Scored, metric: str) -> float:
     """Return the mean of the exponents whose leave-one-out metric is within half a standard error of the best."""
-    candidates = [decoded + exponent * log_prior for exponent in PRIOR_EXPONENTS]
-    if metric == "log_loss":
-        losses = [_sharpness(scores, codes, sample_weight)[1] for scores in candidates]
-        return float(PRIOR_EXPONENTS[int(np.argmin(losses))])
-    values = np.array([score_labels(metric, scores.argmax(axis=1), codes, sample_weight) for scores in candidates])
-    hit = (candidates[len(candidates) // 2].argmax(axis=1) == codes) @ sample_weight / sample_weight.sum()
-    prior = class_shares(codes, sample_weight, decoded.shape[1])
-    return best_exponent(values, hit, prior, sample_weight.sum(), metric)
-
-
-def best_exponent(values: Array, hit: float, prior: Array, total: float, metric: str) -> float:
-    """Return the mean exponent whose metric is near the best; `hit` is the accuracy of the middle one."""
-    chance = prior if metric == "kappa" else np.zeros(1)
-    error = np.sqrt(max(hit * (1 - hit), 0.0) / total) / max(1 - (chance**2).sum(), 1e-12)
+    _, codes, weight = judged
+    predicted = [(decoded + exponent * log_prior).argmax(axis=1) for exponent in PRIOR_EXPONENTS]
+    values = np.array([score_labels(metric, labels, codes, weight) for labels in predicted])
+    hit = float((predicted[len(predicted) // 2] == codes) @ weight / weight.sum())
+    chance = np.exp(log_prior) if metric == "kappa" else np.zeros(1)
+    error = np.sqrt(max(hit * (1 - hit), 0.0) / weight.sum()) / max(1 - (chance**2).sum(), 1e-12)
     return float(PRIOR_EXPONENTS[values >= values.max() - error / 2].mean())
 
 
@@ -129,11 +264,6 @@ def score_labels(metric: str, predicted: Codes, codes: Codes, sample_weight: Arr
     n_classes = int(max(predicted.max(), codes.max())) + 1
     table = np.zeros((n_classes, n_classes))
     np.add.at(table, (codes, predicted), sample_weight / sample_weight.sum())
-    return score_table(metric, table)
-
-
-def score_table(metric: str, table: Array) -> float:
-    """Return the same, given each pair of true and predicted class's share of the weight."""
     true, hit = table.sum(axis=1), np.diagonal(table)
     if metric == "accuracy":
         return float(hit.sum())
@@ -147,18 +277,3 @@ def log_loss(scores: Array, codes: Codes, sample_weight: Array) -> float:
     """Return the log loss of the softmax of the scores."""
     own = scores[np.arange(len(codes)), codes]
     return float(sample_weight @ (logsumexp(scores, axis=1) - own) / sample_weight.sum())
-
-
-def _sharpness(scores: Array, codes: Codes, sample_weight: Array) -> tuple[float, float]:
-    """Return the factor whose softmax has the least log loss on these scores, and that loss (convex in the factor)."""
-    own, top = scores[np.arange(len(codes)), codes], scores.max(axis=1)
-    scale = max(float((top - own).max()), float((own - scores.min(axis=1)).max()), 1e-300)
-    share = sample_weight / sample_weight.sum()
-    below, behind = scores - top[:, None], share @ (top - own)
-
-    def loss(log_factor: float) -> float:
-        factor = np.exp(log_factor) / scale
-        return float(share @ np.log(np.exp(factor * below).sum(axis=1)) + factor * behind)
-
-    best = minimize_scalar(loss, bounds=SHARPNESS, method="bounded", options={"xatol": 1e-6})
-    return float(np.exp(best.x) / scale), float(best.fun)

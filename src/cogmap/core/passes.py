@@ -11,7 +11,7 @@ After the census (classes, ranges; the caller's, because labels are the user's):
    of the increments instead (`ridge_passes`).
 
 The judges, which are in memory, decide the rest: their leave-one-out gains the shrink factors, and what the gate lets
-reason; their scores the decision (`decision_passes`).
+reason; their scores the decision (`decision`).
 
 Easy to get wrong: a block's function must be a pure function of the block and of what earlier passes found, with
 nothing but data in it, because a cluster sends it to other machines. Hence the partial applications of plain functions.
@@ -30,8 +30,7 @@ from .activation import ACTIVATIONS, Array
 from .cells import streamed_knots
 from .concepts import Concepts, term_peaks
 from .constants import FEW_ROWS
-from .decision import Decision
-from .decision_passes import Scored, decide
+from .decision import Decision, Scored, decide
 from .inner import Regressors
 from .innovations import Basis, features, whitened_by
 from .judges import candidates, judges_from, judges_of_a_class, most_judges
@@ -93,14 +92,13 @@ class Prepared(NamedTuple):
 class Judged(NamedTuple):
     """A network with its readout, and what its decision is fitted to.
 
-    `scores` are those of the judges, on the scale of the one-hot, `mass` is what each class weighs among them, and
-    `between` the covariance of the one-hot with the fitted scores.
+    `scores` are those of the judges, on the scale of the one-hot, and `between` is the covariance of the one-hot with
+    the fitted scores.
     """
 
     model: Model
     solved: Solved
-    scores: Source[Scored]
-    mass: Array
+    scores: Scored
     between: Array
     summary: Summary
 
@@ -122,8 +120,7 @@ def fit_blocks(
     `metric` None is the decision by the largest score. `concepts` may be given where they are known already.
     """
     found = judge_blocks(source, known, settings, concepts)
-    zero, one = found.model.scale.tolist()
-    decision = decide(found.scores, found.between, found.mass, metric, (zero, one))
+    decision = decide(found.scores, found.between, metric, found.model.scale)
     return Fitted(found.model, found.solved, decision, found.summary)
 
 
@@ -155,13 +152,12 @@ def passable(settings: Settings, known: Range) -> bool:
 def _ridge(
     source: Source[Started], judges: Source[Started], known: Range, settings: Settings, prepared: Prepared
 ) -> Judged:
-    concepts, network, reference, sample, weight, judging, summary = prepared
+    concepts, network, reference, sample, weight, _, summary = prepared
     frame = Frame.from_sample(network, reference, sample, weight, settings.max_iter, settings.tol)
     solved, smoother = fit_ridge(source, frame, float(settings.alpha), settings.tol)
     followed = judges.through(partial(framed, smoother.frame))
-    scores = followed.map(partial(scored, smoother, known.mass), len(known.mass) + 2)
-    model = Model(concepts, network, solved.readout)
-    return Judged(model, solved, scores, judging.mass, smoother.between, summary)
+    scores = followed.map(partial(scored, smoother, known.mass), len(known.mass) + 2).reduce(gathered)
+    return Judged(Model(concepts, network, solved.readout), solved, scores, smoother.between, summary)
 
 
 def fit_concepts(source: Source[Rows], known: Range, settings: Settings) -> Concepts:
@@ -317,6 +313,11 @@ def _scored(shrink: Array, scale: tuple[float, float], block: Traced) -> Scored:
     return Scored((raw - zero) / (one - zero), block.codes, block.weight)
 
 
+def gathered(block: Scored) -> Scored:
+    """Return the scores of a block of judges, to be put together with those of all others."""
+    return block
+
+
 def _shrunken(judges: Source[Started], known: Range, prepared: Prepared, basis: Basis, sums: Array) -> Judged:
     """Solve the readout on the innovations."""
     zero, one = prepared.network.activation.inverse(np.array([0.0, 1.0])).tolist()
@@ -328,7 +329,7 @@ def _shrunken(judges: Source[Started], known: Range, prepared: Prepared, basis: 
     gains = paths.reduce(partial(_gains, prepared.network.activation.name))
     shrink = factors_from(gains.gram)
     readout = shrunk_readout(prepared.reference, basis, C, shrink, known.total)
-    scores = paths.map(partial(_scored, shrink, (zero, one)), n_classes + 2)
+    scores = paths.map(partial(_scored, shrink, (zero, one)), n_classes + 2).reduce(gathered)
     between = _between(readout, sums, known, one - zero)
     solved = Solved(
         readout,
@@ -338,8 +339,8 @@ def _shrunken(judges: Source[Started], known: Range, prepared: Prepared, basis: 
         shrinkage=readout.shrink,
         active=gains.active[: readout.n_iter + 1] / prepared.judges.weight.sum(),
     )
-    model, mass = Model(prepared.concepts, prepared.network, readout), prepared.judges.mass
-    return Judged(model, solved, scores, mass, between, prepared.summary)
+    model = Model(prepared.concepts, prepared.network, readout)
+    return Judged(model, solved, scores, between, prepared.summary)
 
 
 def _between(readout: ShrunkReadout, sums: Array, known: Range, span: float) -> Array:

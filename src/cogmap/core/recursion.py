@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 from .activation import Array
 from .cases import sample_rows
 from .concepts import Concepts
-from .decision import Decision
-from .decision_passes import Scored, decide
+from .decision import Decision, Scored, decide
 from .judges import candidates, judges_from, judges_of_a_class
 from .model import SUMMARY_ROWS, Model, Solved, Summary
 from .reasoning import Network
 from .ridge_passes import Evidence, Frame, fixed_at, framed, scored, solve
 from .sampling import LAST_KEY, Samples, content_keys
-from .statistics import Held
 from .training import Rows, Started
 
 BATCH_JUDGES = 10_000
@@ -82,11 +80,9 @@ class Recursion:
         seen = np.flatnonzero(self.mass > 0)
         scores = scored(smoother, self.mass, framed(self.frame, _started(self.concepts, judges)))
         known = Scored(scores.raw[:, seen], np.searchsorted(seen, judges.codes), judges.weight)
-        zero, one = self.frame.network.activation.inverse(np.array([0.0, 1.0])).tolist()
-        between = smoother.between[np.ix_(seen, seen)]
-        decision = decide(Held((known,)), between, judges.mass[seen], metric, (zero, one))
         model = Model(self.concepts, self.frame.network, found.readout)
-        return model, found, _widened(decision, seen, len(self.mass), known.raw)
+        decision = decide(known, smoother.between[np.ix_(seen, seen)], metric, model.scale)
+        return model, found, _widened(decision, seen, self.mass, known.raw)
 
     def summary(self) -> Summary:
         """Return some of the rows seen."""
@@ -105,11 +101,13 @@ def _kept(rows: Rows) -> Samples:
     return Samples(candidates(rows, keys, limits, judges_of_a_class(rows.X.shape[1], rows.n_classes, BATCH_JUDGES)))
 
 
-def _widened(decision: Decision, seen: NDArray[np.intp], n_classes: int, raw: Array) -> Decision:
-    """Return a decision over all classes; one that no row had so far scores below all others."""
+def _widened(decision: Decision, seen: NDArray[np.intp], mass: Array, raw: Array) -> Decision:
+    """Return a decision over all classes; one that no row had so far is less likely than all others, by all rows."""
+    n_classes = len(mass)
     if len(seen) == n_classes:
         return decision
-    projection, offset = np.zeros((n_classes, n_classes)), np.full(n_classes, decision(raw).min() - 1.0)
+    least = decision(raw).min() - np.log(mass.sum() + 2)
+    projection, offset, shift = np.zeros((n_classes, n_classes)), np.full(n_classes, least), np.zeros(n_classes)
     projection[np.ix_(seen, seen)] = decision.projection
-    offset[seen] = decision.offset
-    return Decision(projection, offset, decision.prior_exponent, decision.sharpness)
+    offset[seen], shift[seen] = decision.offset, decision.shift
+    return Decision(projection, offset, shift)

@@ -22,7 +22,7 @@ from scipy.linalg.blas import dsyrk, dtrmm
 
 from .activation import Array
 from .blocks import ROWS
-from .decision_passes import Scored
+from .decision import Scored
 from .increments import Course, block_increments
 from .model import Solved
 from .readout import inverse_one_hot, leave_one_out

@@ -71,12 +71,14 @@ def label_values(classes: NDArray[Any]) -> NDArray[Any]:
 def _outputs(classifier: NetworkClassifier, rows: Tensor, contributions: bool) -> dict[str, Tensor]:
     split = Split(classifier, rows)
     scores = split.scores()
-    winner = scores.apply("ArgMax", axis=1, keepdims=1)
+    largest = scores.apply("ArgMax", axis=1, keepdims=1)
+    shift = classifier._decision.shift
+    chosen = (scores + shift).apply("ArgMax", axis=1, keepdims=1) if shift.any() else largest
     labels = rows.graph.constant(label_values(classifier.classes_))
     found = {
-        "label": labels.apply("Gather", winner.apply("Squeeze", np.array([1]))),
+        "label": labels.apply("Gather", chosen.apply("Squeeze", np.array([1]))),
         "scores": scores,
-        "probabilities": probabilities(scores, classifier._decision.sharpness, winner),
+        "probabilities": probabilities(scores, largest),
     }
     if contributions:
         found |= {"contributions": split.contributions(), "base": rows.repeated(split.base)}

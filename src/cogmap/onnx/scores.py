@@ -73,9 +73,9 @@ class Split:
         return total(parts) if parts else self.rows.repeated(np.zeros((n_states, n_concepts, n_classes)))
 
 
-def probabilities(scores: Tensor, sharpness: float, winner: Tensor) -> Tensor:
+def probabilities(scores: Tensor, winner: Tensor) -> Tensor:
     """Return the softmax, its largest value being that of the winner; shape (n, N)."""
-    probability = (sharpness * scores).apply("Softmax", axis=1)
+    probability = scores.apply("Softmax", axis=1)
     first = probability.apply("ArgMax", axis=1, keepdims=1)
     above = probability.apply("GatherElements", first, axis=1) * (1 + np.finfo(np.float64).eps)
     raised = probability.apply("ScatterElements", winner, above, axis=1)

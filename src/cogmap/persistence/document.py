@@ -14,7 +14,7 @@ from .estimators import Estimator
 from .kinds import Arrays, Json, Scope, Written
 from .values import ESTIMATORS
 
-FORMAT = 1
+FORMAT = 2
 """Version of the format; a file of a later version is refused."""
 
 

@@ -285,3 +285,21 @@ class OneOf:
         node = scope.entries(node, {"type", "value"})
         record = Named(self.records).decode(node["type"], scope.at("type"))
         return record.decode(node["value"], scope.at("value"))
+
+
+@dataclass(frozen=True)
+class Revised:
+    """A record whose fields changed: `before` reads those of earlier formats, which alone have the key `sign`."""
+
+    record: Record
+    sign: str
+    before: Record
+
+    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+        """Return the node of the present format."""
+        return self.record.encode(value, path, arrays)
+
+    def decode(self, node: Json, scope: Scope) -> Any:
+        """Return the object of either."""
+        earlier = isinstance(node, dict) and self.sign in node
+        return (self.before if earlier else self.record).decode(node, scope)

@@ -17,7 +17,7 @@ from ..core.reasoning import Network
 from ..core.ridge import IncrementReadout
 from ..core.scaling import Scaling
 from ..core.shrinkage import ShrunkReadout
-from .kinds import Array, Named, OneOf, Ragged, Real, Record, Scope
+from .kinds import Array, Kind, Named, OneOf, Ragged, Real, Record, Revised, Scope
 
 
 def _check_scaling(scaling: Scaling, scope: Scope) -> None:
@@ -110,12 +110,16 @@ READOUT = OneOf(
         ),
     }
 )
-DECISION = Record(
-    Decision,
-    {
-        "projection": Array("F64", ("N", "N")),
-        "offset": Array("F64", ("N",)),
-        "prior_exponent": Real(),
-        "sharpness": Real(low=0.0),
-    },
+
+
+def _decision_of_format_1(projection: Array, offset: Array, prior_exponent: float, sharpness: float) -> Decision:
+    """Return the decision of a file whose probabilities are the softmax of `sharpness` times the scores."""
+    return Decision(sharpness * projection, sharpness * offset, np.zeros(len(offset)))
+
+
+_DECODED: dict[str, Kind] = {"projection": Array("F64", ("N", "N")), "offset": Array("F64", ("N",))}
+DECISION = Revised(
+    Record(Decision, {**_DECODED, "shift": Array("F64", ("N",))}),
+    "sharpness",
+    Record(_decision_of_format_1, {**_DECODED, "prior_exponent": Real(), "sharpness": Real(low=0.0)}),
 )

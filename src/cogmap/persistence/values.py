@@ -119,6 +119,9 @@ class Value:
         make, inner, at = estimator_class(name), Value(self.depth - 1), scope.at("parameters")
         known = frozenset(make._get_param_names())
         parameters = at.entries(node["parameters"], set(), known)
+        if parameters.get("decision_metric") == "log_loss":
+            # Of format 1, where only this metric left probabilities calibrated and their largest to decide.
+            parameters["decision_metric"] = "accuracy"
         return make(**{key: inner.decode(value, at.at(key)) for key, value in parameters.items()})
 
     def _decode_all(self, node: Json, scope: Scope) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The counterparts of `core.passes` and `core.decision_passes` on a device, but for the ridge.
+"""The counterparts of `core.passes` on a device, but for the ridge.
 
 Easy to get wrong: a counterpart must find what the function of a numpy block finds, not only something like it; the
 tests compare every attribute of the fits.
@@ -9,18 +9,18 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from .. import decision_passes, passes
+from .. import passes
 from ..activation import ACTIVATIONS, Array
 from ..concepts import Concepts
 from ..constants import LEAST_FREE
-from ..decision_passes import Scored
+from ..decision import Scored
 from ..innovations import Basis
 from ..model import SUMMARY_ROWS
 from ..passes import Readable, Traced
 from ..reasoning import Network
 from ..sampling import Keys, Outlyingness, Samples
 from ..shrinkage import Path, gate_caps
-from ..statistics import ClassMoments, Confusion, Gains, Gram, Losses
+from ..statistics import Gains, Gram
 from ..training import Rows, Started
 from .factor import states_factor
 from .increments import Reasoner
@@ -228,75 +228,9 @@ def _replaced(space: Space, raw: DeviceArray, rows: DeviceArray, values: DeviceA
     return raw
 
 
-def class_moments(source: DeviceSource[Scored]) -> ClassMoments:
-    """Return the means of each class's scores, and the scatter about them."""
-    space = source.space
-
-    def of_block(block: Scored) -> ClassMoments:
-        one_hot = space.one_hot(block.codes, block.raw.shape[1])
-        weighted = one_hot * block.weight[:, None]
-        mass = space.xp.sum(weighted, axis=0)
-        mean = (weighted.T @ block.raw) / space.xp.where(mass > 0, mass, 1.0)[:, None]
-        centred = block.raw - one_hot @ mean
-        scatter = (centred * block.weight[:, None]).T @ centred
-        return ClassMoments(*map(space.host, (mass, mean, scatter)))
-
-    return source.fold(of_block)
-
-
-def _centred(space: Space, block: Scored, projection: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-    """Return decoded scores, less that of the row's own class, and the one-hot."""
-    one_hot = space.one_hot(block.codes, block.raw.shape[1])
-    decoded = block.raw @ projection
-    return decoded - space.xp.sum(decoded * one_hot, axis=1)[:, None], one_hot
-
-
-def confusion(source: DeviceSource[Scored], projection: Array, offsets: Array) -> Confusion:
-    """Count true and predicted classes for each offset."""
-    space, xp = source.space, source.space.xp
-    given, n_classes = space.put(projection), len(projection)
-
-    def of_block(block: Scored) -> Pending:
-        centred, one_hot = _centred(space, block, given)
-        tables, reach = [], []
-        for offset in map(space.put, offsets):
-            scores = centred + offset
-            predicted = space.one_hot(xp.argmax(scores, axis=1), n_classes)
-            tables.append((one_hot * block.weight[:, None]).T @ predicted)
-            scores -= (one_hot @ offset)[:, None]
-            reach.append(space.largest(scores))
-        return Pending(space, (xp.stack(tables),), (), (xp.max(xp.stack(reach)),))
-
-    tables, reach = source.fold(of_block).host
-    return Confusion(tables, float(reach))
-
-
-def losses(source: DeviceSource[Scored], projection: Array, offsets: Array, factors: Array) -> Losses:
-    """Return log losses and their slopes for each offset and factor."""
-    space, xp = source.space, source.space.xp
-    given = space.put(projection)
-
-    def of_block(block: Scored) -> Pending:
-        centred, one_hot = _centred(space, block, given)
-        sums, reach = [], []
-        for offset, line in zip(map(space.put, offsets), factors.tolist(), strict=True):
-            scores = centred + (offset - (one_hot @ offset)[:, None])
-            reach.append(space.largest(scores))
-            sums.append(xp.stack([_loss(space, factor * scores, block.weight) for factor in line]))
-        return Pending(space, (xp.stack(sums),), (), (xp.stack(reach),))
-
-    both, reach = source.fold(of_block).host
-    return Losses(both[:, :, 0], both[:, :, 1], reach)
-
-
-def _loss(space: Space, scaled: DeviceArray, weight: DeviceArray) -> DeviceArray:
-    """Return the log loss of scores less that of the own class, and its derivative by the log of their factor."""
-    xp = space.xp
-    top = xp.max(scaled, axis=1)
-    share = xp.exp(scaled - top[:, None])
-    total = xp.sum(share, axis=1)
-    share *= scaled
-    return xp.stack([weight @ (top + xp.log(total)), weight @ (xp.sum(share, axis=1) / total)])
+def gathered(source: DeviceSource[Scored]) -> Scored:
+    """Return all scores in numpy."""
+    return source.fold(lambda block: Scored(*map(source.space.host, block)))
 
 
 MAPS |= {passes._initial: initial, passes._traced: traced, passes._scored: scored}
@@ -307,7 +241,5 @@ REDUCTIONS |= {
     passes._samples: samples,
     passes._gram: gram_of_features,
     passes._gains: gains,
-    decision_passes._moments: class_moments,
-    decision_passes._confusion: confusion,
-    decision_passes._losses: losses,
+    passes.gathered: gathered,
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import ridge_passes
 from ..activation import Array
-from ..decision_passes import Scored
+from ..decision import Scored
 from ..ridge_passes import Frame, Framed, Smoother, Sums
 from ..statistics import Factor, Scatter
 from ..training import Started

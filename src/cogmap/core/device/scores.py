@@ -40,10 +40,10 @@ def scores_of(
     return total @ space.put(decision.projection) + space.put(decision.offset)
 
 
-def probabilities(space: Space, sharpness: float, scores: DeviceArray) -> DeviceArray:
-    """Return the softmax of the scores times their sharpness; the largest score has the largest probability."""
+def probabilities(space: Space, scores: DeviceArray) -> DeviceArray:
+    """Return the softmax of the scores; the largest score has the largest probability."""
     xp = space.xp
-    share = xp.exp(sharpness * (scores - xp.max(scores, axis=1)[:, None]))
+    share = xp.exp(scores - xp.max(scores, axis=1)[:, None])
     share /= xp.sum(share, axis=1)[:, None]
     winner = xp.argmax(scores, axis=1)
     # Rounding can tie two probabilities whose scores differ; the predicted class must stay the largest.
