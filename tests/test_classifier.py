@@ -41,6 +41,7 @@ def iris():
     ],
 )
 @pytest.mark.filterwarnings("ignore::cogmap.RestartWarning")  # checks call partial_fit after fit
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # some checks fit noise
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 
@@ -416,7 +417,9 @@ def test_a_bad_target_is_explained(iris, y, sentence):
         ({"inner": "hebbian"}, "inner='hebbian' is unknown"),
         ({"inner": np.eye(3)}, r"shape \(4, 4\).*its shape is \(3, 3\)"),
         ({"scaling": "log"}, "scaling='log' is unknown: use one of 'halfway', 'quantile', 'minmax', None."),
-        ({"alpha": -1.0}, "alpha=-1.0 must be 'loo' or a number, 0 or larger."),
+        ({"alpha": -1.0}, "alpha=-1.0 must be 'loo' or a finite number, 0 or larger."),
+        ({"alpha": np.inf}, "alpha=inf must be 'loo' or a finite number"),
+        ({"tol": np.inf}, "tol=inf must be a finite number"),
         ({"alpha": "cv"}, "alpha='cv' must be"),
         ({"terms": 1}, "terms=1 must be None or a whole number, 3 or larger."),
         ({"decision_metric": "f1"}, "decision_metric='f1' is unknown"),

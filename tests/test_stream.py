@@ -110,6 +110,7 @@ def test_fractional_weights_keep_the_contract(rows, rng):
 
 
 @pytest.mark.usefixtures("small_blocks")
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")
 def test_constant_features_say_no_more_than_the_priors(rows):
     _, y = rows
     X = np.ones((len(y), 2))

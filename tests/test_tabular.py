@@ -28,6 +28,7 @@ from tests.people import people
 
 
 @parametrize_with_checks([TabularClassifier(LTCNClassifier())])
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # some checks fit noise
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 

@@ -8,12 +8,13 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import cohen_kappa_score, log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cogmap import LTCNClassifier, LTCNClassifierCV
-from cogmap.core.training import Rows
+from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
+from cogmap.core.decision import Scored
 from cogmap.tuning import block_labels, stack_weights
 
 
 @parametrize_with_checks([LTCNClassifierCV()])
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # some checks fit noise
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 
@@ -47,7 +48,7 @@ def test_stack_weights_are_the_non_negative_least_squares(rng):
     codes, weight = rng.integers(0, 3, 80), rng.uniform(0.5, 2, 80)
     target = np.eye(3)[codes]
     members = [target * scale + rng.normal(size=(80, 3)) for scale in (0.9, 0.4, -0.5)]
-    found = stack_weights(members, Rows(np.empty((80, 0)), codes, weight, np.minimum(1, weight), 3))
+    found = stack_weights([Scored(raw, codes, weight) for raw in members])
     prior = weight @ target / weight.sum()
     root = np.sqrt(weight)[:, None]
     design = np.column_stack([((m - prior) * root).ravel() for m in members])
@@ -120,7 +121,8 @@ def test_weights_are_frequencies():
 
 
 def test_no_varying_feature_predicts_the_most_frequent_class():
-    model = LTCNClassifierCV().fit(np.ones((5, 2)), ["a", "b", "b", "b", "a"])
+    with pytest.warns(NoInformationWarning):
+        model = LTCNClassifierCV().fit(np.ones((5, 2)), ["a", "b", "b", "b", "a"])
     assert list(model.predict([[1, 1], [2, 3]])) == ["b", "b"]
 
 

@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from .persistence import load
     from .tabular import TabularClassifier
     from .tuning import LTCNClassifierCV
-    from .warnings import IllConditionedWarning, KnowledgeWarning, RestartWarning, UnreliableRelevanceWarning
+    from .warnings import (
+        IllConditionedWarning,
+        KnowledgeWarning,
+        NoInformationWarning,
+        RestartWarning,
+        UnreliableRelevanceWarning,
+    )
 
 __version__ = "0.1.0"
 
@@ -22,6 +28,7 @@ _HOMES = {
     "LTCNClassifier": "classifier",
     "LTCNClassifierCV": "tuning",
     "ModelFileError": "errors",
+    "NoInformationWarning": "warnings",
     "RestartWarning": "warnings",
     "TabularClassifier": "tabular",
     "UnreliableRelevanceWarning": "warnings",
@@ -35,6 +42,7 @@ __all__ = [
     "LTCNClassifier",
     "LTCNClassifierCV",
     "ModelFileError",
+    "NoInformationWarning",
     "RestartWarning",
     "TabularClassifier",
     "UnreliableRelevanceWarning",

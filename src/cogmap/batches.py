@@ -16,7 +16,7 @@ from .core.recursion import Recursion
 from .core.training import Rows, merge_copies, weighted_rows
 from .intake import Encoder
 from .knowledge.edges import check_terms, irrelevant_features
-from .validation import checked_rows
+from .validation import check_weights, checked_rows
 from .warnings import RestartWarning
 
 
@@ -40,6 +40,7 @@ def add_batch(
     labels = column_or_1d(y, warn=True)
     check_classification_targets(labels)
     weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+    check_weights(weight)
     if len(labels) != len(rows):
         raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
     encoder = _encoder(classifier, labels if classes is None else np.asarray(classes), known)

@@ -37,6 +37,9 @@ CHOICES = {
     "decision_metric": METRICS,
     "scaling": ("halfway", "quantile", "minmax", None),
 }
+ROUNDED = 1e-9
+"""How far data may lie beyond the activation's range where it is not scaled, in units of a range of about 1."""
+
 INNER = ("slopes", "regression", "stable-regression", "correlation")
 Inner = Literal["slopes", "regression", "stable-regression", "correlation"]
 
@@ -349,26 +352,27 @@ class LTCNClassifier(NetworkClassifier):
             raise ValueError(f"phi={self.phi!r} must be a number from 0 to 1.")
         if not (isinstance(self.max_iter, (int, Integral)) and self.max_iter >= 0):
             raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, 0 or larger.")
-        if self.alpha != "loo" and not (isinstance(self.alpha, (float, Real)) and self.alpha >= 0):
-            raise ValueError(f"alpha={self.alpha!r} must be 'loo' or a number, 0 or larger.")
+        if self.alpha != "loo" and not (isinstance(self.alpha, (float, Real)) and 0 <= self.alpha < np.inf):
+            raise ValueError(f"alpha={self.alpha!r} must be 'loo' or a finite number, 0 or larger.")
         if self.terms is not None and not (isinstance(self.terms, (int, Integral)) and self.terms >= 3):
             raise ValueError(f"terms={self.terms!r} must be None or a whole number, 3 or larger.")
         if self.cases and (self.alpha != "loo" or self.readout == "final"):
             raise ValueError(f"cases=True needs alpha='loo' and readout='trajectory'; alpha is {self.alpha!r}.")
-        if not (isinstance(self.tol, (float, Real)) and self.tol >= 0):
-            raise ValueError(f"tol={self.tol!r} must be a number, 0 or larger.")
+        if not (isinstance(self.tol, (float, Real)) and 0 <= self.tol < np.inf):
+            raise ValueError(f"tol={self.tol!r} must be a finite number, 0 or larger.")
 
     def _check_range(self, low: Array, high: Array) -> None:
         """Raise an error where data that is not to be scaled goes beyond the activation's range."""
         if self.scaling is not None:
             return
         activation = ACTIVATIONS[self.activation]
-        outside = np.flatnonzero((low < activation.low) | (high > activation.high))
+        # What another scaler rounded beyond the range is clipped to it, as later rows are.
+        outside = np.flatnonzero((low < activation.low - ROUNDED) | (high > activation.high + ROUNDED))
         if len(outside):
             j = outside[0]
             raise ValueError(
                 f"scaling=None needs data in [{activation.low:g}, {activation.high:g}], but "
-                f"{column(j, getattr(self, 'feature_names_in_', None))} goes from {low[j]:g} to {high[j]:g}: "
+                f"{column(j, getattr(self, 'feature_names_in_', None))} goes from {low[j]:.12g} to {high[j]:.12g}: "
                 "scale it, or use scaling='minmax'."
             )
 

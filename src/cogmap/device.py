@@ -21,7 +21,7 @@ from .core.statistics import Census
 from .core.training import Rows
 from .estimator import NetworkClassifier
 from .intake import Columns, Encoder, begin
-from .validation import checked_array
+from .validation import check_weights, checked_array
 
 COUNTERPARTS = (blocks, ridge)
 """Modules whose import tells `DeviceSource` the counterparts of the passes' functions."""
@@ -97,6 +97,8 @@ def _given(space: Space, X: DeviceArray, y: Any, sample_weight: Any) -> Given:
     weight = space.double(xp.asarray(sample_weight, device=space.device))
     if tuple(weight.shape) != (n,) or not bool(xp.all(xp.isfinite(weight) & (weight >= 0))):
         raise ValueError(f"sample_weight must be {n} finite numbers, 0 or larger, one for each row.")
+    ends = [space.host(found)[None] for found in (xp.min(xp.where(weight > 0, weight, 1.0)), xp.max(weight))]
+    check_weights(np.concatenate(ends))
     if bool(xp.all(weight > 0)):
         return Given(X, codes, classes, weight)
     kept = xp.nonzero(weight > 0)[0]

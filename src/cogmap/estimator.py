@@ -29,7 +29,7 @@ from .core.scaling import varying
 from .core.training import Rows, merge_copies, weighted_rows
 from .knowledge import Knowledge
 from .knowledge.edges import checked_knowledge, irrelevant_features, without_effect
-from .validation import checked_array, checked_rows
+from .validation import LEAST_WEIGHT, MOST_WEIGHT, check_weights, checked_array, checked_rows
 from .warnings import KnowledgeWarning, NoInformationWarning
 
 if TYPE_CHECKING:
@@ -485,6 +485,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
         check_classification_targets(labels)
         weight = _check_sample_weight(on_host(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
+        check_weights(weight)
         if not (weight > 0).all():
             rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
         classes, codes = np.unique(labels, return_inverse=True)
@@ -504,8 +505,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             only = classes.tolist()[0]
             raise ValueError(f"y holds one class ({only!r}) only: a classifier needs at least two classes.")
         share: Array = compute_class_weight(self.class_weight, classes=classes, y=classes, sample_weight=count)
-        if not (share > 0).all():
-            raise ValueError(f"class_weight={self.class_weight!r} must give every class a weight above 0.")
+        if not ((share >= LEAST_WEIGHT) & (share <= MOST_WEIGHT)).all():
+            raise ValueError(
+                f"class_weight={self.class_weight!r} must give every class a weight from {LEAST_WEIGHT:g} to "
+                f"{MOST_WEIGHT:g}."
+            )
         self.classes_, self.class_count_ = classes, count
         return share
 

@@ -22,7 +22,7 @@ from .core.statistics import Census
 from .core.training import MOST_ROWS, Rows, weighted_rows
 from .estimator import NetworkClassifier
 from .knowledge.edges import irrelevant_features
-from .validation import check_span, column, not_finite_sentence
+from .validation import check_span, check_weights, column, not_finite_sentence
 
 
 class RawBlock(NamedTuple):
@@ -110,6 +110,7 @@ def _positive(rows: Array, labels: NDArray[Any], weight: Any) -> RawBlock:
     found = np.asarray(weight, dtype=np.float64)
     if found.shape != (len(rows),) or not np.isfinite(found).all() or (found < 0).any():
         raise ValueError(f"Weights must be {len(rows)} finite numbers, 0 or larger, one for each row of the block.")
+    check_weights(found)
     kept = found > 0
     return RawBlock(rows, labels, found) if kept.all() else RawBlock(rows[kept], labels[kept], found[kept])
 

@@ -50,6 +50,21 @@ def checked_array(estimator: Any, space: Space, X: DeviceArray, *, reset: bool) 
     return X
 
 
+LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30
+"""Range of a weight that is not 0: sums of squares must neither vanish nor overflow."""
+
+
+def check_weights(weight: Array, name: str = "sample_weight") -> None:
+    """Refuse weights that are not 0 and that arithmetic cannot tell from 0 or from infinity."""
+    sound = (weight == 0) | ((weight >= LEAST_WEIGHT) & (weight <= MOST_WEIGHT))
+    if not sound.all():
+        row = int(np.flatnonzero(~sound)[0])
+        raise ValueError(
+            f"{name} is {weight[row]:g} in row {row}: weights count rows, and must be 0, or from {LEAST_WEIGHT:g} to "
+            f"{MOST_WEIGHT:g}."
+        )
+
+
 def check_span(rows: Array, names: NDArray[Any] | None) -> None:
     """Raise an error where a column spans more than a number can hold."""
     low, high = rows.min(axis=0), rows.max(axis=0)

@@ -134,7 +134,7 @@ def test_decoded_splits_of_two_members_add_up_to_the_decision(rows, rng):
         (fit_model(rows, Settings(**(DEFAULTS | KINDS[kind])))[0], weight)
         for kind, weight in (("cases", 0.7), ("increments", 0.5))
     ]
-    constant, decision = rng.normal(size=3), Decision(rng.normal(size=(3, 3)), rng.normal(size=3), 1.0, 1.0)
+    constant, decision = rng.normal(size=3), Decision(rng.normal(size=(3, 3)), rng.normal(size=3), np.zeros(3))
     found = decoded_splits(members, [0, 4], constant, decision, rows.X)
     raw = constant + sum(w * m.one_hot_scale(m.raw(rows.X)) for m, w in members)
     np.testing.assert_allclose(sum(part.scores for part in found), decision(raw), atol=1e-11)

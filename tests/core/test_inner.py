@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ltcn.LTCN import LTCN
 
@@ -38,8 +38,14 @@ def test_regressions_equal_separate_minimum_norm_solutions(kind, activation, wid
     assert (np.diag(W) == 0).all()
 
 
-@settings(max_examples=50)
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 30), m=st.integers(1, 12), rank=st.integers(1, 12))
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.one_of(st.integers(2, 6), st.integers(2, 30)),
+    m=st.integers(1, 12),
+    rank=st.integers(1, 12),
+)
+@example(seed=5816, n=4, m=3, rank=12)
 def test_regressions_equal_separate_ones_for_any_shape_and_rank(seed, n, m, rank):
     rng = np.random.default_rng(seed)
     X = rng.random((n, rank)) @ rng.random((rank, m)) / rank
@@ -51,6 +57,23 @@ def test_regressions_equal_separate_ones_for_any_shape_and_rank(seed, n, m, rank
     scale = np.abs(W_naive).max()
     np.testing.assert_allclose(fitted, X @ W_naive + b_naive, atol=1e-7 * (1 + scale))
     np.testing.assert_allclose(W, W_naive, atol=1e-6 * (1e-3 + scale))
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(3, 7), extra=st.integers(0, 3))
+def test_few_rows_of_full_rank_have_the_residual_of_least_squares(seed, n, extra):
+    """No column depends on others, so each regression is an ordinary one, however small the table is."""
+    rng = np.random.default_rng(seed)
+    m = min(2 + extra, n - 1)
+    X = rng.random((n, m))
+    if np.linalg.cond(X - X.mean(axis=0)) > 1e4:
+        return
+    W, b = regression_weights(X, np.ones(n), ACTIVATIONS["sigmoid"])
+    target = ACTIVATIONS["sigmoid"].inverse(X)
+    for i in range(m):
+        F = np.c_[np.ones(n), np.delete(X, i, axis=1)]
+        residual = target[:, i] - F @ np.linalg.lstsq(F, target[:, i], rcond=None)[0]
+        np.testing.assert_allclose(target[:, i] - (X @ W[:, i] + b[i]), residual, atol=1e-8)
 
 
 def test_slopes_equal_the_authors_package(rng):

@@ -107,6 +107,7 @@ def test_float32_rows_cost_their_rounding_only(stack, tmp_path):
     assert found["scores"].dtype == np.float64
 
 
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")
 @pytest.mark.parametrize("model", [LTCNClassifier(), LTCNClassifierCV()])
 def test_no_varying_feature(model, tmp_path):
     rows, classes = np.ones((30, 2)), np.array(["a"] * 20 + ["b"] * 10)

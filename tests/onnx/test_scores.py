@@ -54,7 +54,8 @@ def test_contributions_are_what_each_member_reads_of_each_concept(stack, stack_f
 def test_contributions_of_states_are_states_times_outer_weights(tmp_path):
     clf = LTCNClassifier(alpha=0.0, max_iter=1, decision="argmax").fit(X, Y)
     found = run(clf.to_onnx(tmp_path / "model.onnx", contributions=True), X)
-    expected = clf.trajectory(X)[..., None] * clf.outer_weights_
+    zero, one = clf._networks[0].scale
+    expected = clf.trajectory(X)[..., None] * clf.outer_weights_ * clf._decision.projection[0, 0] / (one - zero)
     np.testing.assert_allclose(found["contributions"], expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
     assert "cases" not in found
 
@@ -87,7 +88,7 @@ def test_the_gate_counts_the_constant_too(tmp_path):
 
 def test_probabilities_that_rounding_ties_favour_the_label():
     scores = np.array([[0.0, 1e-20, 0.0], [3.0, 3.0, 1.0], [1.0, 2.0, 40.0]])
-    found = run_graph(lambda s: probabilities(s, 1.0, s.apply("ArgMax", axis=1, keepdims=1)), scores)
+    found = run_graph(lambda s: probabilities(s, s.apply("ArgMax", axis=1, keepdims=1)), scores)
     assert found.argmax(axis=1).tolist() == [1, 0, 2]
     expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found, expected, rtol=1e-15)

@@ -34,6 +34,9 @@ from .constants import LEAST_EIGENVALUE, PRIOR_EXPONENTS
 METRICS = ("accuracy", "balanced_accuracy", "kappa")
 Codes = NDArray[np.intp]
 
+EQUAL = 1e-9
+"""Logarithms of the classes' shares closer than this are equal."""
+
 LEAST_SHARPNESS = 1e-3
 """Largest difference of any log-odds where the largest raw score is to decide and is worth nothing."""
 
@@ -129,9 +132,12 @@ def decide(judged: Scored, between: Array, metric: str | None, scale: Array) -> 
     if metric is None:
         return _largest(judged, *scale.tolist())
     prior = class_shares(judged.codes, judged.weight, n_classes)
-    log_prior = np.log(prior)
+    log_prior = np.log(prior) - np.log(prior).mean()
+    if np.ptp(log_prior) < EQUAL:
+        # Equal shares differ by rounding, which no factor may magnify.
+        log_prior = np.zeros(n_classes)
     projection, offset = _discriminants(judged, optimal_scores(between, prior), prior)
-    unknown = Decision(np.zeros((n_classes, n_classes)), log_prior, np.zeros(n_classes))
+    unknown = Decision(np.zeros((n_classes, n_classes)), np.log(prior), np.zeros(n_classes))
     if not projection.any():
         return unknown
     decoded = judged.raw @ projection + offset
@@ -254,7 +260,7 @@ def _prior_exponent(decoded: Array, log_prior: Array, judged: Scored, metric: st
     predicted = [(decoded + exponent * log_prior).argmax(axis=1) for exponent in PRIOR_EXPONENTS]
     values = np.array([score_labels(metric, labels, codes, weight) for labels in predicted])
     hit = float((predicted[len(predicted) // 2] == codes) @ weight / weight.sum())
-    chance = np.exp(log_prior) if metric == "kappa" else np.zeros(1)
+    chance = class_shares(codes, weight, len(log_prior)) if metric == "kappa" else np.zeros(1)
     error = np.sqrt(max(hit * (1 - hit), 0.0) / weight.sum()) / max(1 - (chance**2).sum(), 1e-12)
     return float(PRIOR_EXPONENTS[values >= values.max() - error / 2].mean())
 

@@ -22,6 +22,9 @@ from .activation import Activation, Array
 from .constants import INNER_NORM, INNER_RIDGE
 from .statistics import Factor
 
+NULL = 10.0
+"""Length of a null vector, in units of its rounding, from which on a column depends on others."""
+
 WEIGHT_COLUMNS = 2048
 """Columns of the weights that are worked on at once, so that few arrays of the size of W are held."""
 
@@ -100,23 +103,34 @@ def regression(given: Regressors) -> tuple[Array, Array]:
       B_·i − N_·i B_ii / N_ii, N = I − V Vᵀ. The fit stays as good and the norm minimal.
     - otherwise pay as little as possible in residual: B_·i − P_·i B_ii / P_ii, P = V S⁻² Vᵀ.
 
-    Both are the minimum-norm least-squares solution without column i.
+    Both are the minimum-norm least-squares solution without column i. An X of full rank has no null space, whatever
+    rounding leaves of I − V Vᵀ; of another, V is known to the precision times the condition of what is kept.
     """
     U, s, Vt = linalg.svd(given.X, full_matrices=False)
     kept = s > given.rounding
     U, s, V = U[:, kept], s[kept], Vt[kept].T
     W = (V / s) @ (U.T @ given.target)
+    least = NULL * given.precision * s[0] / s[-1] if 0 < len(s) < len(V) else np.inf
     for start in range(0, len(V), WEIGHT_COLUMNS):
         part = slice(start, start + WEIGHT_COLUMNS)
-        null = np.eye(len(V), len(V[part]), -start) - V @ V[part].T
-        dependent = np.diagonal(null, -start) > given.precision
-        direction = np.where(dependent, null, (V / s**2) @ V[part].T)
+        direction = (V / s**2) @ V[part].T
         pivot = np.diagonal(direction, -start)
-        pivot = np.where(pivot > 0, pivot, 1.0)
-        direction *= np.diagonal(W)[part] / pivot
+        if len(s) < len(V):
+            null = _null_part(V, part)
+            length = np.linalg.norm(null, axis=0)
+            direction = np.where(length > least, null, direction)
+            pivot = np.where(length > least, length**2, pivot)
+        direction *= np.diagonal(W)[part] / np.where(pivot > 0, pivot, 1.0)
         W[:, part] -= direction
     np.fill_diagonal(W, 0.0)
     return W, given.t_mean - given.x_mean @ W
+
+
+def _null_part(V: Array, part: slice) -> Array:
+    """Return N e_i for some i; taken away twice, since once leaves rounding of the size of what is taken away."""
+    null: Array = np.eye(len(V), len(V[part]), -part.start) - V @ V[part].T
+    null -= V @ (V.T @ null)
+    return null
 
 
 def stable_regression_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
