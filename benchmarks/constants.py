@@ -1,4 +1,4 @@
-"""What each constant of `cogmap.core.constants` buys: mean kappa for other values of it, everything else as it is.
+"""What each constant of `cogmap.core.constants` buys: mean kappa and log loss for other values of it, all else as it is.
 
 Run: COGMAP_DATA=… python benchmarks/constants.py [NAME …]
 
@@ -15,8 +15,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from data import SMALL_WIDE, load
-from sklearn.metrics import cohen_kappa_score, make_scorer
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.metrics import cohen_kappa_score, log_loss
+from sklearn.model_selection import StratifiedKFold
 
 import cogmap.core
 from cogmap import LTCNClassifier
@@ -38,7 +38,7 @@ NETWORK = {
     "MAX_RANK": (200, 400, 600),
     "BASIS_ROWS": ((1, 1), (2, 1), (100, 1)),
     "INNOVATIONS_PER_ROW": (0.2, 0.3, 0.6),
-    "GATE_MULTIPLE": (3.0, 10.0, 30.0, 1e9),
+    "GATE_MULTIPLE": (1.5, 3.0, 10.0, 1e9),
     "PRIOR_EXPONENTS": ([1.0], [0.5], constants.PRIOR_EXPONENTS),
 }
 FEW = {
@@ -60,17 +60,22 @@ def set_constant(name, value):
             setattr(sys.modules[module.name], name, value)
 
 
-def mean_kappa(model, names):
-    """Return the mean over datasets and folds."""
-    folds = StratifiedKFold(3, shuffle=True, random_state=7)
-    scoring = make_scorer(cohen_kappa_score)
-    return np.mean([cross_val_score(model, *load(name), cv=folds, scoring=scoring).mean() for name in names])
+def measured(model, names):
+    """Return the means over datasets and folds of kappa, decided for it, and of log loss."""
+    found = []
+    for name in names:
+        X, y = load(name)
+        for train, test in StratifiedKFold(3, shuffle=True, random_state=7).split(X, y):
+            model.fit(X[train], y[train])
+            loss = log_loss(y[test], model.predict_proba(X[test]), labels=range(y.max() + 1))
+            found.append((cohen_kappa_score(y[test], model.predict(X[test])), loss))
+    return np.mean(found, axis=0)
 
 
 def main():
     """Print one Markdown line a constant."""
     wanted = set(sys.argv[1:])
-    print("| constant | mean kappa by value (* in use) |\n|---|---|")
+    print("| constant | mean kappa / log loss by value (* in use) |\n|---|---|")
     for group, names, cases in ((NETWORK, NAMES, False), (FEW, SMALL_WIDE, False), (CASES, NAMES, True)):
         for name, values in group.items():
             if wanted and name not in wanted:
@@ -80,7 +85,8 @@ def main():
                 set_constant(name, np.asarray(value) if isinstance(value, list) else value)
                 mark = "*" if np.array_equal(value, used) else ""
                 text = f"{value:g}" if np.isscalar(value) else str(np.asarray(value).tolist())
-                cells.append(f"{text}{mark}: {mean_kappa(LTCNClassifier(cases=cases), names):.4f}")
+                kappa, loss = measured(LTCNClassifier(cases=cases, decision_metric="kappa"), names)
+                cells.append(f"{text}{mark}: {kappa:.4f} / {loss:.3f}")
             set_constant(name, used)
             print(f"| {name} | {', '.join(cells)} |", flush=True)
 

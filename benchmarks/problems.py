@@ -115,7 +115,7 @@ def dropped_losses(X, y, seed=0):
 def _cross_validated_loss(X, y, seed):
     found = []
     for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
-        model = LTCNClassifier(decision_metric="log_loss").fit(X[train], y[train])
+        model = LTCNClassifier().fit(X[train], y[train])
         found.append(log_loss(y[test], model.predict_proba(X[test]), labels=model.classes_))
     return float(np.mean(found))
 

@@ -142,7 +142,9 @@ def test_weights_that_arithmetic_cannot_hold_are_refused(model, weight):
     one, all_rows = np.ones(len(y)), np.full(len(y), weight)
     one[7] = weight
     for given, row in ((one, 7), (all_rows, 0)):
-        with pytest.raises(ValueError, match=re.escape(f"sample_weight is {weight:g} in row {row}: weights count rows")):
+        with pytest.raises(
+            ValueError, match=re.escape(f"sample_weight is {weight:g} in row {row}: weights count rows")
+        ):
             model.fit(X, y, sample_weight=given)
 
 
