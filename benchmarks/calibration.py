@@ -2,8 +2,8 @@
 
 Run: COGMAP_DATA=… python benchmarks/calibration.py
 
-`LTCNClassifier` takes its calibration from leave-one-out scores of the one fit; `CalibratedClassifierCV` refits the same
-classifier five times. Five folds of ten of the paper's sets.
+`LTCNClassifier` takes its calibration from leave-one-out scores of the one fit; `CalibratedClassifierCV` refits it five
+times. Five folds of ten of the paper's sets.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What each constant of `cogmap.core.constants` buys: mean kappa and log loss for other values of it, all else as it is.
+"""What each constant of `cogmap.core.constants` buys: mean kappa and log loss for other values, all else as it is.
 
 Run: COGMAP_DATA=… python benchmarks/constants.py [NAME …]
 

@@ -235,11 +235,14 @@ def calibrate(parts: Sequence[Array], judged: Scored, start: Array) -> Array:
         if not moved < current:
             break
         factors, current = factors + length * step, moved
-    return factors / unit
+    solved: Array = factors / unit
+    return solved
 
 
 def _weighted(factors: Array, parts: Sequence[Array]) -> Array:
-    scores: Array = sum(factor * part for factor, part in zip(factors.tolist(), parts, strict=True))  # type: ignore[assignment]
+    scores: Array = factors[0] * parts[0]
+    for factor, part in zip(factors[1:], parts[1:], strict=True):
+        scores += factor * part
     return scores
 
 

@@ -7,6 +7,7 @@ reads, P innovations and the constant, C cases, K rows of the summary.
 import numpy as np
 
 from ..core.activation import ACTIVATIONS
+from ..core.activation import Array as Floats
 from ..core.cases import CaseReadout, Metric
 from ..core.concepts import Concepts
 from ..core.decision import Decision
@@ -112,7 +113,7 @@ READOUT = OneOf(
 )
 
 
-def _decision_of_format_1(projection: Array, offset: Array, prior_exponent: float, sharpness: float) -> Decision:
+def _decision_of_format_1(projection: Floats, offset: Floats, prior_exponent: float, sharpness: float) -> Decision:
     """Return the decision of a file whose probabilities are the softmax of `sharpness` times the scores."""
     return Decision(sharpness * projection, sharpness * offset, np.zeros(len(offset)))
 
