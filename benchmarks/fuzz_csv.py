@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.malformed import malformed
 
 from cogmap import DataFileError
-from cogmap.columns import describe
+from cogmap.column_description import describe
 from cogmap.tables import read_table
 
 LIMIT = 10  # seconds for one file

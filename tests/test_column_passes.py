@@ -10,8 +10,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from cogmap import column_passes
+from cogmap.column_description import describe
 from cogmap.column_passes import learn_columns
-from cogmap.columns import describe
 from cogmap.progress import Meter
 from tests.people import people
 

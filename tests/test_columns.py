@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from cogmap.columns import Column, describe, unique_concepts, weighted_median
+from cogmap.column_description import describe, weighted_median
+from cogmap.columns import Column, unique_concepts
 
 
 def learn(values, *, weight=None, declared=None, max_categories=20, name="a"):

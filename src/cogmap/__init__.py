@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
-    from .errors import DataFileError, ModelFileError
+    from .errors import DataFileError, ModelFileError, UnusableColumnError
     from .knowledge import Knowledge
     from .persistence import load
     from .tabular import TabularClassifier
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         NoInformationWarning,
         RestartWarning,
         UnreliableRelevanceWarning,
+        UnseenValueWarning,
     )
 
 __version__ = "0.1.0"
@@ -32,6 +33,8 @@ _HOMES = {
     "RestartWarning": "warnings",
     "TabularClassifier": "tabular",
     "UnreliableRelevanceWarning": "warnings",
+    "UnseenValueWarning": "warnings",
+    "UnusableColumnError": "errors",
     "load": "persistence",
 }
 __all__ = [
@@ -46,6 +49,8 @@ __all__ = [
     "RestartWarning",
     "TabularClassifier",
     "UnreliableRelevanceWarning",
+    "UnseenValueWarning",
+    "UnusableColumnError",
     "load",
 ]
 

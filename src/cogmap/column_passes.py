@@ -1,7 +1,8 @@
 """What the columns of a raw table mean, learned from parts of its rows: `columns.describe` without the whole column.
 
-One pass counts values, missing ones and categories; two to five more find the medians of numbers, as the middle of a
-histogram whose middle cell is cut again and again. The result is that of `describe`.
+One pass counts values, missing ones and categories; another measures numbers and dates that are text, where there are
+such; two to five more find the medians, as the middle of a histogram whose middle cell is cut again and again. The
+result is that of `describe`.
 
 Easy to get wrong: memory. Of categories, all different values are held until the pass ends, so there may be `MOST_TEXT`
 of them; whether whole numbers are all different takes one byte for each possible one, until the first comes twice.
@@ -10,27 +11,31 @@ of them; whether whole numbers are all different takes one byte for each possibl
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import (
+from .column_description import (
     FREQUENT,
-    Column,
-    Declared,
-    as_numbers,
-    as_text,
     category_column,
-    kind_of,
+    date_column,
     may_count,
     midpoint,
-    sequence_sentence,
+    number_column,
+    refuse_far_dates,
+    refuse_infinity,
+    sequence_error,
 )
+from .column_reading import Declared, Reading, TextReading, is_text, kind_of
+from .columns import Column, as_numbers, as_seconds, as_text
 from .core.activation import Array
 from .core.cells import Parts
+from .dates import PARTS, date_parts, in_words, parts_of
+from .errors import UnusableColumnError
 from .progress import Meter
-from .validation import not_finite_sentence
+from .unusable import attempted, usable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,61 +48,133 @@ CELLS = 2**14
 
 
 @dataclass
+class Range:
+    """The smallest and the largest number of some."""
+
+    low: float = np.inf
+    high: float = -np.inf
+
+    def add(self, numbers: Array) -> None:
+        """Look at numbers."""
+        self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
+
+    @property
+    def varies(self) -> bool:
+        """Whether there are two different numbers."""
+        return self.low < self.high
+
+
+@dataclass
 class Tally:
-    """What is known of a column after some of its rows."""
+    """What is known of a column after some of its rows.
+
+    Of text, the first pass finds out whether it is numbers or dates; only then can a second one measure them.
+    """
 
     name: str
     declared: Declared
     n_rows: int = 0
     n_values: int = 0
-    kind: str | None = None
-    listed: bool = False
-    low: float = np.inf
-    high: float = -np.inf
+    reading: Reading | None = None
+    texts: TextReading | None = None
+    text: Counter[str] = field(default_factory=Counter)
+    counted: bool = True
+    range: Range = field(default_factory=Range)
+    parts: dict[str, Range] = field(default_factory=dict)
+    measured: int = 0
     sum: float = 0.0
     whole: bool = True
-    text: Counter[str] = field(default_factory=Counter)
+    problem: ValueError | None = None
 
     def add(self, values: "pd.Series") -> None:
         """Count some rows."""
-        if self.declared == "dropped":
+        if self.declared == "dropped" or self.problem is not None:
             return
-        present = values[~values.isna().to_numpy(dtype=bool)]
-        if len(present):
-            self._set_kind(present)
-            if self.kind == "category":
-                self._add_text(present)
-            else:
-                self._add_numbers(as_numbers(present, self.name, self.n_values), values)
-        self.n_rows += len(values)
-        self.n_values += len(present)
+        try:
+            present = values[~values.isna().to_numpy(dtype=bool)]
+            if len(present):
+                self._set_kind(present)
+                if self.texts is not None or self.kind == "category":
+                    self._add_text(present)
+                else:
+                    self._measure(values, self.n_rows)
+            self.n_rows += len(values)
+            self.n_values += len(present)
+        except ValueError as error:
+            self.problem = error
+
+    def measure(self, values: "pd.Series") -> None:
+        """Look at numbers or dates that are text, in the second pass."""
+        if self.problem is not None:
+            return
+        try:
+            self._measure(values, 0)
+        except ValueError as error:
+            self.problem = error
+
+    def settle(self) -> None:
+        """Decide how text is read, once all of it was seen."""
+        if self.texts is None or self.problem is not None:
+            return
+        try:
+            self.reading = self.texts.reading()
+        except ValueError as error:
+            self.problem = error
+
+    @property
+    def kind(self) -> str | None:
+        """What the column holds, as far as is known."""
+        return None if self.reading is None else self.reading.kind
+
+    @property
+    def to_measure(self) -> bool:
+        """Whether the column is text that is numbers or dates."""
+        return self.texts is not None and self.kind != "category" and self.problem is None
+
+    def numbers(self, values: "pd.Series") -> Array:
+        """Return numbers or dates as floats."""
+        assert self.reading is not None
+        read = as_seconds if self.kind == "date" else as_numbers
+        return read(values, self.name, self.reading.format, self.measured)
 
     def _set_kind(self, present: "pd.Series") -> None:
-        kind = self.declared or kind_of(present, self.name)
-        if self.kind not in (None, kind):
-            raise ValueError(
-                f"Column {self.name!r} is a {self.kind} in some rows and a {kind} in others: list it as categorical."
-            )
-        self.kind = kind
-        self.listed = self.declared is not None or hasattr(present, "cat")
+        if self.declared in ("number", "category"):
+            found = Reading(self.declared, trusted=True)
+        else:
+            found = kind_of(present, self.name)
+        if self.kind not in (None, found.kind):
+            reason = f"is a {self.kind} in some rows and a {found.kind} in others"
+            raise UnusableColumnError(self.name, reason, "list it as categorical.")
+        self.reading = found
+        if self.texts is None and is_text(present, found):
+            self.texts = TextReading(self.name, self.declared)
 
-    def _add_numbers(self, numbers: Array, values: "pd.Series") -> None:
-        if not np.isfinite(numbers).all():
-            rows = as_numbers(values, self.name)[:, None]
-            found = np.where(np.isnan(rows), 0.0, rows)
-            raise ValueError(not_finite_sentence(found, np.array([self.name], dtype=object), self.n_rows))
-        self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
+    def _measure(self, values: "pd.Series", before: int) -> None:
+        numbers = self.numbers(values)
+        refuse_infinity(numbers, self.name, before)
+        numbers = numbers[~np.isnan(numbers)]
+        self.measured += len(numbers)
+        if len(numbers) == 0:
+            return
+        self.range.add(numbers)
+        if self.kind == "date":
+            for part, found in date_parts(numbers).items():
+                self.parts.setdefault(part, Range()).add(found)
         self.sum += float(numbers.sum()) if self.kind == "boolean" else 0.0
         self.whole = self.whole and bool((numbers == np.round(numbers)).all())
 
     def _add_text(self, present: "pd.Series") -> None:
         text, count = np.unique(as_text(present, self.name).astype(str), return_counts=True)
-        self.text.update(dict(zip(text.tolist(), count.tolist(), strict=True)))
-        if len(self.text) > MOST_TEXT:
-            raise ValueError(
-                f"Column {self.name!r} has more than {MOST_TEXT} different values, too many to be counted in passes "
-                "over the file: drop it."
-            )
+        if self.texts is not None:
+            self.texts.add(text.tolist())
+        if self.counted:
+            self.text.update(dict(zip(text.tolist(), count.tolist(), strict=True)))
+        if self.counted and len(self.text) > MOST_TEXT:
+            self.counted = False
+            self.text.clear()
+        if not self.counted and self.declared != "number" and not (self.texts and self.texts.settled):
+            reason = f"has more than {MOST_TEXT} different values, too many to be counted in passes over the file"
+            raise UnusableColumnError(self.name, reason, "drop it.")
 
     @property
     def missing(self) -> bool:
@@ -108,35 +185,50 @@ class Tally:
     @property
     def counts(self) -> bool:
         """Whether the column may number the rows."""
-        return self.declared is None and self.whole and may_count(self.low, self.high, self.n_values)
+        suspicious = self.declared is None and self.kind == "number" and self.whole
+        return suspicious and may_count(self.range.low, self.range.high, self.n_values)
 
     def column(self, max_categories: int, median: float | None) -> Column:
         """Return what the column means."""
+        if self.problem is not None:
+            raise self.problem
         if self.declared == "dropped":
             return Column(self.name, "dropped")
-        if self.n_values == 0:
+        if self.reading is None:
             return Column(self.name, "constant")
         if self.kind == "category":
-            text = sorted(self.text)
-            mass = np.array([self.text[value] for value in text], dtype=np.float64)
-            return category_column(
-                self.name,
-                text,
-                mass,
-                self.n_values,
-                missing=self.missing,
-                listed=self.listed,
-                max_categories=max_categories,
-            )
-        if self.low == self.high:
-            return Column(self.name, "constant", fill=self.low, missing=self.missing)
+            return self._category(self.reading.trusted, max_categories)
+        low = self.range.low
+        if self.kind == "date":
+            refuse_far_dates(self.name, low, self.range.high)
+        if not self.range.varies:
+            fill = in_words(low, self.reading.format) if self.kind == "date" else low
+            return Column(self.name, "constant", fill=fill, missing=self.missing)
         if self.kind == "boolean":
             return Column(self.name, "boolean", fill=float(2 * self.sum > self.n_values), missing=self.missing)
-        return Column(self.name, "number", fill=median, missing=self.missing)
+        assert median is not None
+        if self.kind == "date":
+            # Divided by the length of a day, two moments of a far year may be the same.
+            self.parts[PARTS[-1]] = self.range
+            varying = tuple(part for part in parts_of(self.reading.format) if self.parts[part].varies)
+            return date_column(self.name, low, median, self.missing, self.reading, varying)
+        return number_column(self.name, median, self.missing, self.reading)
+
+    def _category(self, listed: bool, max_categories: int) -> Column:
+        text = sorted(self.text)
+        mass = np.array([self.text[value] for value in text], dtype=np.float64)
+        return category_column(
+            self.name, text, mass, self.n_values, missing=self.missing, listed=listed, max_categories=max_categories
+        )
 
 
 def learn_columns(
-    parts: Callable[[], "Iterable[pd.DataFrame]"], declared: Sequence[tuple[str, Declared]], most: int, meter: Meter
+    parts: Callable[[], "Iterable[pd.DataFrame]"],
+    declared: Sequence[tuple[str, Declared]],
+    most: int,
+    meter: Meter,
+    *,
+    drop_unusable: bool = False,
 ) -> tuple[Column, ...]:
     """Learn what columns mean in passes over parts of their rows.
 
@@ -150,18 +242,25 @@ def learn_columns(
         Most concepts that a category may have.
     meter : Meter
         Counts the passes; knows the number of rows after the first.
+    drop_unusable : bool, default=False
+        Whether columns that cannot be used are dropped rather than refused.
     """
     tallies = [Tally(name, said) for name, said in declared]
 
-    def counted() -> Iterator[tuple[int, int]]:
+    def looked(at: list[Tally], look: Callable[[Tally, "pd.Series"], None]) -> Iterator[tuple[int, int]]:
         for part in parts():
-            for tally in tallies:
-                tally.add(part[tally.name])
+            for tally in at:
+                look(tally, part[tally.name])
             yield len(part), len(part)
 
-    meter.n_rows = sum(meter.counted(counted()))
-    middles = _medians([t for t in tallies if t.kind == "number" and t.low < t.high], parts, meter)
-    return tuple(tally.column(most, middles.get(tally.name)) for tally in tallies)
+    meter.n_rows = sum(meter.counted(looked(tallies, Tally.add)))
+    for tally in tallies:
+        tally.settle()
+    if to_measure := [tally for tally in tallies if tally.to_measure]:
+        sum(meter.counted(looked(to_measure, Tally.measure)))
+    middles = _medians([tally for tally in tallies if tally.kind in ("number", "date")], parts, meter)
+    found = (attempted(partial(tally.column, most, middles.get(tally.name))) for tally in tallies)
+    return usable(found, drop=drop_unusable, declared=[name for name, said in declared if said is not None])
 
 
 @dataclass
@@ -194,7 +293,7 @@ class Middle:
         """Note whole numbers; forget all once one has come twice."""
         if self.seen is None:
             return
-        at = (numbers - self.tally.low).astype(np.intp)
+        at = (numbers - self.tally.range.low).astype(np.intp)
         if self.seen[at].any() or len(np.unique(at)) < len(at):
             self.seen = None
             return
@@ -202,21 +301,23 @@ class Middle:
 
 
 def _medians(tallies: list[Tally], parts: Callable[[], "Iterable[pd.DataFrame]"], meter: Meter) -> dict[str, float]:
-    """Return the medians of columns of numbers; raise for a column that numbers the rows."""
-    middles = [Middle(tally, tally.low, tally.high) for tally in tallies]
+    """Return the medians of columns of numbers and dates; note that a column numbers the rows."""
+    varying = [tally for tally in tallies if tally.problem is None and tally.range.varies]
+    middles = [Middle(tally, tally.range.low, tally.range.high) for tally in varying]
     for middle in middles:
         if middle.tally.counts:
             middle.seen = np.zeros(int(middle.high - middle.low) + 1, dtype=bool)
-    while open_ones := [middle for middle in middles if middle.found is None]:
+    while open_ones := [middle for middle in middles if middle.found is None and middle.tally.problem is None]:
         found: Parts | None = None
         for part in meter.counted(_histograms(open_ones, parts)):
             found = part if found is None else found.merge(part)
         assert found is not None
-        for middle in open_ones:
-            if middle.seen is not None:
-                raise ValueError(sequence_sentence(middle.tally.name, middle.tally.low, middle.tally.high))
         for middle, low, high, mass in zip(open_ones, found.low, found.high, found.mass, strict=True):
-            middle.refine(low, high, mass)
+            if middle.seen is not None:
+                limits = middle.tally.range
+                middle.tally.problem = sequence_error(middle.tally.name, limits.low, limits.high)
+            else:
+                middle.refine(low, high, mass)
     return {middle.tally.name: float(middle.found or 0.0) for middle in middles}
 
 
@@ -224,7 +325,7 @@ def _histograms(middles: list[Middle], parts: Callable[[], "Iterable[pd.DataFram
     for part in parts():
         low, high, mass = [], [], []
         for middle in middles:
-            numbers = as_numbers(part[middle.tally.name].dropna(), middle.tally.name)
+            numbers = middle.tally.numbers(part[middle.tally.name].dropna())
             middle.look_for_copies(numbers)
             ends = (np.array([middle.low]), np.array([middle.high]))
             found = Parts.from_block([numbers], np.ones(len(numbers)), [ends], CELLS)

@@ -7,8 +7,9 @@ Easy to get wrong: a class of the data that the model does not know. It would be
 silence; here it is an error.
 """
 
+import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from sklearn.utils import _safe_indexing
 from .columns import spelled
 from .core.activation import Array
 from .core.decision import score_labels
+from .warnings import UnseenValueWarning
 
 BINS = 10
 """Number of bins of equal width for the calibration."""
@@ -142,10 +144,25 @@ def cross_validate(classifier: Any, X: Any, y: ArrayLike, *, n_folds: int = 5, s
         )
     probability = np.zeros((len(codes), len(classes)))
     labels = np.asarray(y)
+    fit = fold_fitter(classifier, X)
     for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes):
-        fitted = clone(classifier).fit(_safe_indexing(X, train), labels[train])
-        probability[test] = fitted.predict_proba(_safe_indexing(X, test))
+        fitted = fit(_safe_indexing(X, train), labels[train])
+        with warnings.catch_warnings():
+            # A rare value that is in no other fold is no news to who gave the whole table.
+            warnings.simplefilter("ignore", UnseenValueWarning)
+            probability[test] = fitted.predict_proba(_safe_indexing(X, test))
     return from_probabilities(probability, codes, [spelled(c) for c in classes])
+
+
+def fold_fitter(classifier: Any, X: Any) -> Callable[[Any, ArrayLike], Any]:
+    """Return a function that fits a copy of a classifier to some rows of X and their classes.
+
+    What the columns of a raw table are is decided once, by all of its rows; it raises for all that cannot be used.
+    """
+    if not hasattr(classifier, "describe"):
+        return lambda rows, y: clone(classifier).fit(rows, y)
+    columns = classifier.describe(X)
+    return lambda rows, y: clone(classifier)._fit(rows, y, None, columns)
 
 
 def from_probabilities(probability: Array, codes: NDArray[np.intp], classes: Sequence[str]) -> Evaluation:

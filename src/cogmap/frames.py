@@ -3,11 +3,14 @@
 Easy to get wrong: a frame may have numbers for names, and the same name twice. Names are text here, and each is one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
+
+from .names import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,8 +20,13 @@ def as_frame(X: Any) -> tuple["pd.DataFrame", bool]:
     """Return a table as a pandas frame with text for names, and whether it had names."""
     import pandas as pd
 
+    if issparse(X):
+        raise TypeError(
+            "X is a sparse matrix, and raw columns are dense: give X.toarray(), or a DataFrame of the columns that you "
+            "need."
+        )
     if isinstance(X, pd.DataFrame):
-        frame = X.set_axis([str(name) for name in X.columns], axis=1)
+        frame = _dense(X).set_axis([str(name) for name in X.columns], axis=1)
     elif type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "to_dict"):
         frame = pd.DataFrame({name: _from_polars(values) for name, values in X.to_dict().items()})
     else:
@@ -30,6 +38,14 @@ def as_frame(X: Any) -> tuple["pd.DataFrame", bool]:
     if frame.shape[0] == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape={frame.shape}): X has no rows.")
     return frame, True
+
+
+def _dense(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame whose columns are dense."""
+    import pandas as pd
+
+    types = {name: dtype.subtype for name, dtype in frame.dtypes.items() if isinstance(dtype, pd.SparseDtype)}
+    return frame.astype(types) if types else frame
 
 
 def _from_polars(values: Any) -> Any:
@@ -44,7 +60,8 @@ def check_lists(frame: "pd.DataFrame", **lists: Sequence[str]) -> None:
             raise ValueError(f"{parameter}={names!r} must be a list of columns: use [{names!r}].")
         unknown = [name for name in names if str(name) not in frame.columns]
         if unknown:
-            raise ValueError(f"{parameter} names {listed(unknown)}, which X does not have.")
+            named = listed(unknown, near=frame.columns)
+            raise ValueError(f"{parameter} names {named}, which X does not have.")
     both = [name for name in lists["categorical"] if name in lists["numeric"]]
     if both:
         raise ValueError(f"categorical and numeric both name {listed(both)}: choose one.")
@@ -65,7 +82,8 @@ def checked_labels(y: Any) -> Any:
     return labels
 
 
-def listed(names: Sequence[str]) -> str:
-    """Name columns for a message, ten at most."""
-    shown = ", ".join(repr(str(name)) for name in names[:10]) + (" and more" if len(names) > 10 else "")
-    return f"column{'s' * (len(names) > 1)} {shown}"
+def listed(names: Sequence[Any], near: Iterable[Any] = ()) -> str:
+    """Name columns for a message, ten at most; each with those of `near` that may be meant."""
+    known = list(near)
+    shown = ", ".join(f"{str(name)!r}{did_you_mean(name, known)}" for name in names[:10])
+    return f"column{'s' * (len(names) > 1)} {shown}{' and more' * (len(names) > 10)}"

@@ -5,7 +5,8 @@ whatever else is in the batch. So everything is learned in `fit` and kept in `co
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -15,15 +16,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from .column_description import describe
 from .column_knowledge import by_concept
-from .columns import Column, Declared, column_sums, describe, unique_concepts
+from .column_reading import Declared
+from .columns import Column, column_sums, unique_concepts
 from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.dynamics import Dynamics
 from .estimator import NetworkClassifier
-from .frames import as_frame, check_lists, checked_labels, listed
+from .frames import as_frame, check_lists, checked_labels
 from .knowledge import Knowledge
+from .new_rows import differing, matched, warn_of_unseen
 from .tuning import LTCNClassifierCV
+from .unusable import attempted, usable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,12 +37,14 @@ if TYPE_CHECKING:
 
 
 class TabularClassifier(ClassifierMixin, BaseEstimator):
-    """Long-Term Cognitive Network classifier for raw tables: numbers, text, true and false, missing values.
+    """Long-Term Cognitive Network classifier for raw tables: numbers, text, dates, true and false, missing values.
 
     Each column becomes numbers under names that can be read, and a network is fitted to them. Categories become one
-    concept for each value ("colour = red"); of two values, the rarer one has the concept. Missing values become the
-    median or the most frequent value; where at least 1 % are missing, "age is missing" is a concept too. Constant
-    columns are not used. Identifiers, free text and dates raise an error that names the column, unless it is listed.
+    concept for each value ("colour = red"); of two values, the rarer one has the concept. Dates become those of year,
+    month, weekday, hour and days since the first that vary ("sold: month"). Numbers may be text, such as "$1,234.50" or
+    "12 %". Missing values become the median or the most frequent value; where at least 1 % are missing, "age is
+    missing" is a concept too. Constant columns are not used. Identifiers and free text raise one error that names all such
+    columns, unless they are listed.
 
     Parameters
     ----------
@@ -51,6 +58,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         Columns to leave out.
     max_categories : int, default=20
         Most concepts of one category; rarer values then share one, "colour = other". 2 or larger.
+    drop_unusable : bool, default=False
+        Leave out columns that cannot be used, rather than raise an error; `columns_` says why.
 
     Attributes
     ----------
@@ -72,7 +81,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     A category that `fit` did not see counts as "other" where the column has that concept. Otherwise it is 0 in all of
-    the column's concepts: none of the known values, or, where there are two, the more frequent one.
+    the column's concepts: none of the known values, or, where there are two, the more frequent one. Either way an
+    `UnseenValueWarning` names it.
 
     Examples
     --------
@@ -100,12 +110,14 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         numeric: Sequence[str] = (),
         drop: Sequence[str] = (),
         max_categories: int = 20,
+        drop_unusable: bool = False,
     ) -> None:
         self.classifier = classifier
         self.categorical = categorical
         self.numeric = numeric
         self.drop = drop
         self.max_categories = max_categories
+        self.drop_unusable = drop_unusable
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; those of the network as ``classifier__phi``, also while `classifier` is None."""
@@ -131,12 +143,31 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         TabularClassifier
             This estimator.
         """
+        return self._fit(X, y, sample_weight, None)
+
+    def describe(self, X: Any, sample_weight: ArrayLike | None = None) -> tuple[Column, ...]:
+        """Return what the columns of a table mean, without fitting a network.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        tuple of Column
+            Kind, categories, what fills a missing value. One error names all columns that cannot be used; with
+            `drop_unusable` they are dropped, and their `note` says why.
+        """
+        frame, _ = as_frame(X)
+        return self._described(frame, _weights(sample_weight, frame), None)
+
+    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, known: Sequence[Column] | None) -> Self:
+        """Fit; `known` says what the columns are in a table of which X is some rows."""
         frame, named = as_frame(X)
-        self._check_parameters(frame)
-        weight = _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
-        counted = weight > 0
-        self.columns_ = tuple(self._describe(frame.loc[counted], weight[counted]))
-        network = self._network(int(counted.sum()))
+        weight = _weights(sample_weight, frame)
+        self.columns_ = self._described(frame, weight, known)
+        network = self._network(int((weight > 0).sum()))
         self.n_features_in_ = frame.shape[1]
         _set_names(self, frame, named)
         name = getattr(y, "name", None)
@@ -150,6 +181,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         check_lists(frame, categorical=self.categorical, numeric=self.numeric, drop=self.drop)
         if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
             raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
+        if not isinstance(self.drop_unusable, bool):
+            raise ValueError(f"drop_unusable={self.drop_unusable!r} must be True or False.")
 
     def _declared(self, name: str) -> Declared:
         """Return what the user says that a column is."""
@@ -179,8 +212,9 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
             One column for each concept of a column, such as "colour = red".
         """
         check_is_fitted(self)
-        frame, named = as_frame(X)
-        return self._encoded(self._matched(frame, named))
+        frame = self._matched(*as_frame(X))
+        warn_of_unseen(frame, self.columns_)
+        return self._encoded(frame)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row; shape (n_samples,)."""
@@ -265,6 +299,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
 
         check_is_fitted(self)
         frame = self._matched(*as_frame(X))
+        warn_of_unseen(frame, self.columns_)
         encoded = self._encoded(frame)
         given = None if baseline is None else self._matched(*as_frame(baseline))
         start = None if given is None else self._encoded(given)
@@ -291,7 +326,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         stated = self.classifier_.knowledge_ + by_concept(knowledge, self.columns_)
         edited = clone(self).set_params(classifier=clone(self.classifier_).set_params(knowledge=stated))
-        return edited.fit(X, y, sample_weight=sample_weight)
+        return edited._fit(X, y, sample_weight, self.columns_)
 
     def compare(self, other: "TabularClassifier", X: Any, y: ArrayLike) -> Comparison:
         """Say what changes from this model to another one, most often an edit of it.
@@ -345,9 +380,26 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         relevance = self.relevance()
         return relevance / (relevance.sum() or 1.0)
 
-    def _describe(self, frame: "pd.DataFrame", weight: Array) -> Iterator[Column]:
-        for name, values in frame.items():
-            yield describe(values, name, weight, declared=self._declared(name), max_categories=self.max_categories)
+    def _described(self, frame: "pd.DataFrame", weight: Array, known: Sequence[Column] | None) -> tuple[Column, ...]:
+        """Learn what the columns mean; raise one error for all that cannot be used."""
+        if known is None:
+            self._check_parameters(frame)
+        by_name = {column.name: column for column in known or ()}
+        options = {"max_categories": self.max_categories}
+        found = (
+            attempted(
+                partial(
+                    describe, values, name, weight, declared=self._declared(name), known=by_name.get(name), **options
+                )
+            )
+            for name, values in frame.items()
+        )
+        return usable(found, drop=self.drop_unusable, declared=self._listed)
+
+    @property
+    def _listed(self) -> set[str]:
+        """Columns of which the user says what they are."""
+        return {str(name) for names in (self.categorical, self.numeric) for name in names}
 
     def _feature_names(self) -> list[str]:
         return [column.name for column in self.columns_]
@@ -363,25 +415,11 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
 
     def _matched(self, frame: "pd.DataFrame", named: bool) -> "pd.DataFrame":
         """Check the columns of new rows against those of `fit`; name what differs."""
-        if not named:
-            if frame.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"X has {frame.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                    "features as input: give the columns that it was fitted on."
-                )
-            return frame.set_axis([column.name for column in self.columns_], axis=1)
-        absent, unexpected = self.differing_columns(frame.columns)
-        problems = [f"lacks {listed(absent)}"] * bool(absent)
-        problems += [f"has unexpected {listed(unexpected)}"] * bool(unexpected)
-        if problems:
-            raise ValueError(f"X {' and '.join(problems)}: give the columns that the model was fitted on, by name.")
-        return frame
+        return matched(frame, named, self.columns_, type(self).__name__)
 
     def differing_columns(self, names: Sequence[Any]) -> tuple[list[str], list[str]]:
         """Return which columns are needed but not among `names`, and which names the model does not know."""
-        given, known = {str(name) for name in names}, {column.name for column in self.columns_}
-        absent = [column.name for column in self.columns_ if column.needed and column.name not in given]
-        return absent, [str(name) for name in names if str(name) not in known]
+        return differing(names, self.columns_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -390,6 +428,10 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.classifier_tags = get_tags(self.classifier or LTCNClassifierCV()).classifier_tags
         return tags
+
+
+def _weights(sample_weight: ArrayLike | None, frame: "pd.DataFrame") -> Array:
+    return _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
 
 
 def _set_names(estimator: TabularClassifier, frame: "pd.DataFrame", named: bool) -> None:

@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from .classifier import LTCNClassifier
 from .column_passes import learn_columns
+from .names import no_column
 from .progress import Meter, Progress, reporter
 from .stream import fit_started, scratch_space
 from .table_parts import ArrowParts, TableParts, open_parts
@@ -81,7 +82,7 @@ def fit(
     fitted = clone(chosen)
     parts = open_parts(Path(table)) if isinstance(table, (str, os.PathLike)) else table
     if target not in parts.names:
-        raise ValueError(f"There is no column {target!r}: the columns are {', '.join(map(repr, parts.names))}.")
+        raise ValueError(no_column(target, parts.names))
     names = [name for name in parts.names if name != target]
     fitted._check_parameters(_empty(names))
     fitted.classifier._check_parameters()
@@ -92,7 +93,9 @@ def fit(
         read = parts if isinstance(parts, ArrowParts) else keep(parts, parts.n_rows * len(parts.names) * TEXT_CELL)
         rows = _Labelled(read, Target(target))
         declared = [(name, fitted._declared(name)) for name in names]
-        fitted.columns_ = learn_columns(rows, declared, fitted.max_categories, meter)
+        fitted.columns_ = learn_columns(
+            rows, declared, fitted.max_categories, meter, drop_unusable=fitted.drop_unusable
+        )
         rows.target.check()
         network = fitted._network(rows.target.n_rows)
         fitted.classifier_ = fit_started(lambda: rows.encoded(fitted), network, meter, keep)

@@ -19,3 +19,17 @@ class RestartWarning(UserWarning):
 
 class UnreliableRelevanceWarning(UserWarning):
     """Relevance or attributions owe more to cancelling weights or to rounding than to the decision."""
+
+
+class UnseenValueWarning(UserWarning):
+    """Rows have categories that no training row had; these count as "other", or as none of the known ones.
+
+    Attributes
+    ----------
+    unseen : dict of dict of int
+        For each column, its values that `fit` did not see, and the number of rows that have each.
+    """
+
+    def __init__(self, message: str, unseen: dict[str, dict[str, int]]) -> None:
+        super().__init__(message)
+        self.unseen = unseen

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from .inputs import FILE, columns_for, data_options, load_model, read_data, target_of, with_target
-from .network import network_options, refuse_given, unfitted
+from .network import network_options, refuse_given, say_dropped, unfitted
 from .output import emit, json_option, say
 
 
@@ -52,7 +52,9 @@ def evaluate(
             raise click.UsageError("Missing option '--target': the column that holds the classes.")
         X, y = with_target(frame, target)
         say(f"{folds}-fold cross-validation of {len(X)} rows.")
-        found = evaluation.cross_validate(unfitted(X, **network), X, y, n_folds=folds, seed=seed)
+        chosen = unfitted(X, **network)
+        say_dropped(chosen.describe(X) if chosen.drop_unusable else ())
+        found = evaluation.cross_validate(chosen, X, y, n_folds=folds, seed=seed)
     if as_json:
         emit(found)
     else:

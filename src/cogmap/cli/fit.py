@@ -7,7 +7,7 @@ import click
 
 from .inputs import FILE, NEW_FILE, data_options, read_data, with_target
 from .memory import MEMORY, in_words
-from .network import network_options, refuse_given, unfitted
+from .network import network_options, refuse_given, say_dropped, unfitted
 from .output import emit, json_option, say, table_text
 
 TUNED_ROW = 24_000
@@ -61,6 +61,7 @@ def fit(
         classifier, n_rows = unfitted(X, **network).fit(X, y), len(X)
     else:
         classifier, n_rows = _fit_in_passes(opened, target, need, memory, network)
+    say_dropped(classifier.columns_)
     if model is not None:
         classifier.save(model, data=data)
         say(f"Model written to {model}.")

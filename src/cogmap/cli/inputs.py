@@ -37,10 +37,11 @@ def read_data(path: Path, delimiter: str | None, header: bool | None) -> "pd.Dat
 
 def with_target(frame: "pd.DataFrame", target: str) -> tuple["pd.DataFrame", "pd.Series"]:
     """Split a table into columns and classes; rows without a class are left out, and counted on stderr."""
+    from ..names import no_column
     from ..targets import Target
 
     if target not in frame:
-        raise ValueError(f"There is no column {target!r}: the columns are {', '.join(map(repr, frame.columns))}.")
+        raise ValueError(no_column(target, frame.columns))
     known = frame[target].notna()
     found = Target(target)
     found.add(frame.loc[known, target], int((~known).sum()))

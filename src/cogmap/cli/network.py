@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .inputs import FILE
+from .output import say
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..columns import Column
 
 OPTIONS = (
     click.option("--target", required=False, metavar="COL", help="Column that holds the classes."),
@@ -24,6 +27,7 @@ OPTIONS = (
         show_default=True,
         help="Most concepts of one column; rarer values become 'other'.",
     ),
+    click.option("--drop-unusable", is_flag=True, help="Leave out columns that cannot be used, and say which."),
     click.option("--knowledge", type=FILE, help="File of an expert's statements about the network."),
     click.option(
         "--tune/--no-tune",
@@ -75,6 +79,7 @@ def unfitted(
     categorical: tuple[str, ...],
     numeric: tuple[str, ...],
     max_categories: int,
+    drop_unusable: bool,
     knowledge: Path | None,
     tune: bool,
     cases: bool | None,
@@ -83,10 +88,11 @@ def unfitted(
 ) -> Any:
     """Return the classifier that the options describe; `frame` has the columns without the target."""
     from .. import LTCNClassifier, LTCNClassifierCV, TabularClassifier
+    from ..names import no_column
 
     unknown = [name for name in (*drop, *only, *categorical, *numeric) if name not in frame]
     if unknown:
-        raise ValueError(f"There is no column {unknown[0]!r}: the columns are {', '.join(map(repr, frame.columns))}.")
+        raise ValueError(no_column(unknown[0], frame.columns))
     if only:
         drop = tuple(name for name in frame.columns if name not in only or name in drop)
     given = {name: value for name, value in network.items() if value is not None}
@@ -100,5 +106,17 @@ def unfitted(
         given["knowledge"] = Knowledge.load(knowledge)
     classifier = LTCNClassifierCV(**given) if tune else LTCNClassifier(**given)
     return TabularClassifier(
-        classifier, categorical=categorical, numeric=numeric, drop=drop, max_categories=max_categories
+        classifier,
+        categorical=categorical,
+        numeric=numeric,
+        drop=drop,
+        max_categories=max_categories,
+        drop_unusable=drop_unusable,
     )
+
+
+def say_dropped(columns: "Iterable[Column]") -> None:
+    """Say on stderr which columns were left out because they cannot be used, and why."""
+    for column in columns:
+        if column.kind == "dropped" and column.note:
+            say(f"Column {column.name!r} is left out: {column.note}.")

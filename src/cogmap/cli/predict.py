@@ -38,11 +38,12 @@ def predict(
     import pandas as pd
 
     from ..columns import spelled
+    from ..names import no_column
 
     classifier, frame = load_model(model), read_data(data, delimiter, header)
     unknown = [name for name in keep if name not in frame]
     if unknown:
-        raise ValueError(f"There is no column {unknown[0]!r}: the columns are {', '.join(map(repr, frame.columns))}.")
+        raise ValueError(no_column(unknown[0], frame.columns))
     X = columns_for(classifier, frame)
     result = pd.DataFrame({"row": range(len(frame))} | {name: frame[name].to_numpy() for name in keep})
     result["predicted"] = classifier.predict(X)

@@ -85,14 +85,6 @@ def _written(value: Any) -> str:
 def _columns(model: Any) -> list[dict[str, Any]]:
     """Return what each raw column became; nothing for a model that takes numbers."""
     return [
-        {"name": c.name, "kind": c.kind, "concepts": list(c.concepts), "fill": _fill(c), "note": c.note}
+        {"name": c.name, "kind": c.kind, "concepts": list(c.concepts), "fill": c.fill_text, "note": c.note}
         for c in getattr(model, "columns_", ())
     ]
-
-
-def _fill(column: Any) -> str:
-    if not column.needed or column.fill is None:
-        return ""
-    if column.kind == "boolean":
-        return "true" if column.fill else "false"
-    return f"{column.fill:.4g}" if isinstance(column.fill, float) else str(column.fill)
