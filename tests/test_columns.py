@@ -1,3 +1,4 @@
+import datetime
 from dataclasses import asdict
 from decimal import Decimal
 
@@ -122,6 +123,180 @@ def test_booleans_are_one_concept_under_their_own_name(values):
     np.testing.assert_array_equal(column.encode(values)[:, 0], expected)
 
 
+# Dates
+
+
+EPOCH = datetime.date(1970, 1, 1)
+DAYS = st.dates(datetime.date(1700, 1, 1), datetime.date(2200, 1, 1))
+
+
+@given(st.lists(st.one_of(st.none(), DAYS), min_size=2, max_size=30))
+def test_a_date_is_the_parts_that_vary_whatever_its_type(days):
+    values = pd.Series(pd.to_datetime(pd.Series(days, dtype=object)))
+    if values.nunique() < 2:
+        return
+    present = values.dropna()
+    parts = {
+        "a: year": values.dt.year,
+        "a: month": values.dt.month,
+        "a: weekday": values.dt.day_of_week + 1,
+        "a: days since the first": (values - present.min()) / pd.Timedelta(days=1),
+    }
+    expected = pd.DataFrame({name: part for name, part in parts.items() if part.nunique() > 1})
+    for same in (values, pd.Series(days, dtype=object), values.dt.strftime("%Y-%m-%d"), values.dt.tz_localize("UTC")):
+        column = learn(same)
+        assert (column.kind, column.format) == ("date", "iso")
+        assert column.concepts == (*expected, *["a is missing"] * values.hasnans)
+        got = column.encode(same)[:, : expected.shape[1]]
+        np.testing.assert_array_equal(got[present.index], expected.loc[present.index])
+        assert column.fill == np.median([(day - EPOCH).days for day in days if day is not None]) * 86_400
+
+
+def test_hours_and_time_zones():
+    text = ["2024-01-01T10:30:00+02:00", "2024-01-01 12:00:00Z", "2024-01-01 00:15"]
+    column = learn(text)
+    assert column.concepts == ("a: hour", "a: days since the first")
+    np.testing.assert_array_equal(column.encode(pd.Series(text))[:, 0], [8.5, 12, 0.25])
+    aware = pd.Series(pd.to_datetime(text, format="mixed", utc=True)).dt.tz_convert("Asia/Tokyo")
+    np.testing.assert_array_equal(learn(aware).encode(aware), column.encode(pd.Series(text)))
+
+
+def test_a_missing_date_is_the_middle_one():
+    column = learn(["2024-03-01", "2024-03-05", "2024-05-01", None])
+    assert column.fill_text == "2024-03-05"
+    np.testing.assert_array_equal(
+        column.encode(pd.Series([None, "2024-03-05"]))[:, :-1], column.encode(pd.Series(["2024-03-05"] * 2))[:, :-1]
+    )
+    np.testing.assert_array_equal(column.encode(pd.Series([np.nan, np.nan]))[:, -1], 1)
+
+
+def test_times_of_day_are_hours():
+    for values in (["14:30", "9:15", "23:59:30"], [datetime.time(14, 30), datetime.time(9, 15), datetime.time(1)]):
+        column = learn(values)
+        assert column.concepts == ("a: hour",)
+        np.testing.assert_array_equal(column.encode(pd.Series(values, dtype=object))[:2, 0], [14.5, 9.25])
+
+
+def test_what_comes_first_is_decided_by_the_whole_column_and_said_where_it_is_a_guess():
+    assert learn(["03/04/2024", "13/04/2024"]).note == ""
+    assert learn(["03/04/2024", "13/04/2024"]).format == "day first"
+    guessed = learn(["03/04/2024", "05/06/2024"])
+    assert guessed.format == "month first"
+    assert guessed.note == "the month is taken to come first, as in 03/04/2024 for 4 March 2024"
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "message"),
+    [
+        (
+            ["2024-01-01", "2024-02-01"],
+            "soon",
+            r"Column 'a' holds 'soon' \(value 2\) where a date is expected: correct",
+        ),
+        (["2024-01-01", "2024-02-01"], 7, r"Column 'a' holds '7' \(value 2\) where a date is expected"),
+        (
+            ["31.12.2024", "01.01.2024"],
+            "12.31.2024",
+            r"'12.31.2024' \(value 2\) where a date, the day first, is expected",
+        ),
+        (["14:30", "15:30"], "25:00", r"Column 'a' holds '25:00' \(value 2\) where a time is expected"),
+    ],
+)
+def test_what_is_no_date_is_named(given, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        learn(given).encode(pd.Series([None, given[0], wrong], dtype=object))
+
+
+def test_one_date_is_a_constant():
+    assert learn(["2024-01-01", "2024-01-01"]).note == "its only value is '2024-01-01': it is not used"
+    assert learn(pd.Series(pd.to_datetime(["2024-01-01 12:00"] * 2))).fill == "2024-01-01 12:00:00"
+
+
+def test_durations_are_days():
+    values = pd.Series(pd.to_timedelta(["1 day", "36 hours", None]))
+    np.testing.assert_array_equal(learn(values).encode(values), [[1, 0], [1.5, 0], [1.25, 1]])
+    np.testing.assert_array_equal(learn(values).encode(values.astype(object)), [[1, 0], [1.5, 0], [1.25, 1]])
+
+
+def test_dates_that_no_calendar_has_are_refused():
+    far = pd.Series(np.array(["2024-01-01", "20240-01-01"], dtype="datetime64[s]"))
+    with pytest.raises(ValueError, match="Column 'a' holds dates before the year 1 or after 9999: leave"):
+        learn(far)
+
+
+# Numbers that are text
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-(10**9), 10**9)), min_size=2, max_size=40),
+    st.sampled_from([("${}", "point"), ("{} €", "comma"), ("{} %", "point"), ("{}", "comma")]),
+)
+def test_currency_is_the_numbers_that_it_stands_for(cents, written):
+    pattern, form = written
+    numbers = pd.Series([None if value is None else value / 100 for value in cents], dtype=float)
+    if numbers.nunique() < 2:
+        return
+    marks = str.maketrans(",.", ".,") if form == "comma" else {}
+    texts = numbers.map(lambda number: pattern.format(f"{number:,.2f}".translate(marks)), na_action="ignore")
+    column, plain = learn(texts.astype(object)), learn(numbers, declared="number")
+    assert (column.kind, column.format, column.fill) == ("number", form, plain.fill)
+    np.testing.assert_array_equal(column.encode(texts), plain.encode(numbers))
+
+
+def test_digits_alone_are_names_while_they_are_few():
+    assert learn(["1", "2", "1"]).kind == "category"
+    assert learn([str(k % 30 + 0.5) for k in range(60)]).kind == "number"
+    assert learn(["1", "2", "1"], declared="number").kind == "number"
+
+
+def test_a_comma_before_three_digits_groups_them_and_that_is_said():
+    column = learn(["1,234", "5,678"])
+    np.testing.assert_array_equal(column.encode(pd.Series(["1,234", 99])), [[1234], [99]])
+    assert column.note == "a comma is taken to group digits, as in 1,234 for 1234"
+    assert learn(["1.234 €", "5.678 €"]).note == "a point is taken to group digits, as in 1.234 for 1234"
+    assert learn(["1.234 %", "5.678 %"]).note.startswith("a point is taken to separate decimals")
+
+
+def test_what_is_no_number_in_the_columns_way_of_writing_is_named():
+    with pytest.raises(ValueError, match=r"Column 'a' holds '1,5' \(value 2\) where a number is expected"):
+        learn(["$1.50", "$2.50"]).encode(pd.Series(["$3", "1,5"]))
+
+
+# What was known before
+
+
+def test_a_known_column_keeps_its_kind_and_is_not_suspicious():
+    whole = pd.Series([f"{day:02d}/{month:02d}/2024" for day in range(1, 29) for month in (1, 2)])
+    column, few = learn(whole), whole[:24]
+    assert learn(few).format == "month first"
+    again = describe(few, "a", np.ones(24), declared=None, max_categories=20, known=column)
+    assert again.format == "day first"
+    names = Column("a", "category", "x", ("x", "y", "z"))
+    found = describe(
+        pd.Series([f"n{k}" for k in range(30)]), "a", np.ones(30), declared=None, max_categories=20, known=names
+    )
+    assert found.kind == "category"
+    dropped = Column("a", "dropped", remark="is odd")
+    assert describe(whole, "a", np.ones(len(whole)), declared=None, max_categories=20, known=dropped) == dropped
+
+
+def test_values_that_no_training_row_had_are_counted():
+    new = pd.Series(["x", "X", None, "w", "X"])
+    assert learn(["x", "y", "z"]).unseen(new) == {"X": 2, "w": 1}
+    grouped = learn(["x"] * 5 + ["y"] * 4 + ["w", "v"], max_categories=3)
+    assert grouped.other
+    assert grouped.unseen(pd.Series(["x", "w", "other", "X"])) == {"X": 1}
+    assert learn([1.0, 2.0]).unseen(pd.Series([3.0])) == {}
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "", "x0"])
+def test_the_index_of_a_table_is_named_as_what_it_is(name):
+    with pytest.raises(
+        ValueError, match=r"looks like the index that pandas writes, it numbers .* 0 to 29: drop it, or"
+    ):
+        learn(range(30), name=name)
+
+
 @pytest.mark.parametrize("missing", [0, 1, 2, 5])
 def test_missing_has_a_concept_from_one_percent_on(missing):
     values = pd.Series(np.r_[np.arange(200 - missing) % 7, np.full(missing, np.nan)])
@@ -163,9 +338,12 @@ def test_decimals_are_numbers():
         (list(range(100, 140)), "identifier, it numbers the rows from 100 to 139"),
         ([f"text {i // 2 * 3}" for i in range(60)] + [f"t {i}" for i in range(10)], "free text, it has 40 different"),
         ([f"word {i % 90}" for i in range(400)], "free text, it has 90 different values in 400 rows"),
-        ([f"2024-01-{i % 28 + 1:02d}" for i in range(60)], "dates or times"),
-        (pd.Series(pd.date_range("2024", periods=5)), "dates or times"),
-        (pd.Series(pd.to_timedelta([1, 2, 3], unit="D")), "dates or times"),
+        (pd.Series(pd.interval_range(0, 5)), "intervals"),
+        ([f"2024-01-{i % 28 + 1:02d}" for i in range(60)] + ["soon"], "holds dates, but also 'soon'"),
+        ([f"{i}/1/2024" for i in range(1, 25)] + ["1/31/2024"], "dates that are written in several ways"),
+        ([f"{i}.5" for i in range(15)] + [f"{i},5" for i in range(15)], "numbers that are written in several ways"),
+        ([f"${i}" for i in range(15)] + [f"{i} €" for i in range(15)], "mixes the units '\\$' and '€'"),
+        ([f"${i}.50" for i in range(40)] + ["unknown"], "holds numbers, but also 'unknown'"),
         ([str(i % 50) for i in range(100)] + ["unknown"], "holds numbers, but also 'unknown'"),
         ([[1], [2, 3]], "lists or other nested values"),
         ([1j, 2j], "complex numbers"),
@@ -203,4 +381,5 @@ def test_a_column_is_plain_data():
 
     column = learn(["x", "y", "z", None])
     stored = json.loads(json.dumps(asdict(column)))
-    assert Column(**(stored | {"categories": tuple(stored["categories"])})) == column
+    lists = {name: tuple(value) for name, value in stored.items() if isinstance(value, list)}
+    assert Column(**(stored | lists)) == column

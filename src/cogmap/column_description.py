@@ -235,7 +235,7 @@ def sequence_error(name: str, low: float, high: float) -> UnusableColumnError:
     rows = f"it numbers the rows from {low:.0f} to {high:.0f}"
     if UNNAMED.fullmatch(name):
         reason = f"looks like the index that pandas writes, {rows}"
-        return UnusableColumnError(name, reason, "drop it, or read the file with index_col=0.")
+        return UnusableColumnError(name, reason, "drop it, or read the file with pandas and index_col=0.")
     return UnusableColumnError(name, f"looks like an identifier, {rows}", "drop it, or list it as numeric.")
 
 

@@ -8,10 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from .amounts import AmountText
-from .columns import Kind, as_text
+from .columns import Kind, different_texts
 from .dates import DateText
 from .errors import UnusableColumnError
 
@@ -69,7 +67,7 @@ def read_values(present: "pd.Series", name: str, declared: Declared) -> Reading:
     if not is_text(present, found):
         return found
     text = TextReading(name, declared)
-    text.add(np.unique(as_text(present, name).astype(str)).tolist())
+    text.add(different_texts(present, name))
     return text.reading()
 
 

@@ -239,6 +239,11 @@ def as_text(values: "pd.Series", name: str, fill: str = "") -> NDArray[Any]:
     return texts[codes]
 
 
+def different_texts(values: "pd.Series", name: str) -> list[str]:
+    """Return the different values that are not missing, as text."""
+    return list(dict.fromkeys(spelled(value) for value in _factorized(values, name)[1]))
+
+
 def spelled(value: Any) -> str:
     """Return a value as text, the same for 1, 1.0 and "1"."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():

@@ -5,6 +5,7 @@ one must stay cheap, since ``cogmap --help`` imports all: the library itself is 
 """
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -41,7 +42,7 @@ class Commands(click.Group):
         """Run a command; turn the library's errors into messages and exit codes."""
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
+                warnings.showwarning = _once()
                 return super().invoke(ctx)
         except BrokenPipeError:  # the reader of stdout has seen enough, which click treats as such
             raise
@@ -51,6 +52,18 @@ class Commands(click.Group):
             if type(error).__name__ == "LinAlgError":
                 raise Failure(str(error)) from error
             raise Mistake(str(error)) from error
+
+
+def _once() -> Callable[..., None]:
+    """Return a function that prints each warning once, however often a command meets its cause."""
+    said: set[str] = set()
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            say(f"Warning: {message}")
+
+    return show
 
 
 @click.group(cls=Commands)

@@ -118,5 +118,5 @@ def unfitted(
 def say_dropped(columns: "Iterable[Column]") -> None:
     """Say on stderr which columns were left out because they cannot be used, and why."""
     for column in columns:
-        if column.kind == "dropped" and column.note:
-            say(f"Column {column.name!r} is left out: {column.note}.")
+        if column.kind == "dropped" and column.remark:
+            say(f"Column {column.name!r} is left out: it {column.remark}.")
