@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 from dataclasses import asdict
 from decimal import Decimal
 
@@ -126,8 +126,8 @@ def test_booleans_are_one_concept_under_their_own_name(values):
 # Dates
 
 
-EPOCH = datetime.date(1970, 1, 1)
-DAYS = st.dates(datetime.date(1700, 1, 1), datetime.date(2200, 1, 1))
+EPOCH = dt.date(1970, 1, 1)
+DAYS = st.dates(dt.date(1700, 1, 1), dt.date(2200, 1, 1))
 
 
 @given(st.lists(st.one_of(st.none(), DAYS), min_size=2, max_size=30))
@@ -171,7 +171,7 @@ def test_a_missing_date_is_the_middle_one():
 
 
 def test_times_of_day_are_hours():
-    for values in (["14:30", "9:15", "23:59:30"], [datetime.time(14, 30), datetime.time(9, 15), datetime.time(1)]):
+    for values in (["14:30", "9:15", "23:59:30"], [dt.time(14, 30), dt.time(9, 15), dt.time(1)]):
         column = learn(values)
         assert column.concepts == ("a: hour",)
         np.testing.assert_array_equal(column.encode(pd.Series(values, dtype=object))[:2, 0], [14.5, 9.25])

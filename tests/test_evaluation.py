@@ -5,8 +5,8 @@ from sklearn import metrics
 from sklearn.datasets import load_wine
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from cogmap import LTCNClassifier
-from cogmap.evaluation import calibration, class_codes, cross_validate, evaluate
+from cogmap import LTCNClassifier, TabularClassifier
+from cogmap.evaluation import calibration, class_codes, cross_validate, evaluate, fold_fitter
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +72,36 @@ def test_text_has_every_number(wine):
     text = str(evaluate(LTCNClassifier().fit(X, y), X, y))
     for part in ("accuracy", "kappa", "balanced accuracy", "log loss", "calibration error", "class_0", "true \\ pred"):
         assert part in text
+
+
+def test_columns_are_decided_by_the_whole_table_and_not_by_a_fold(rng):
+    """In four fifths of the rows all names differ, and no day is after the twelfth."""
+    n = 100
+    name = np.array([f"n{k}" for k in range(95)] + ["n0"] * 5)
+    X = pd.DataFrame(
+        {"x": rng.normal(size=n), "name": name, "day": ["13/01/2024", *(f"{k % 12 + 1}/1/2024" for k in range(n - 1))]}
+    )
+    y = np.where(X["x"] > 0, "a", "b")
+    with pytest.raises(ValueError, match=r"Column 'name' looks like free text, it has 95 different values in 100 rows"):
+        cross_validate(TabularClassifier(LTCNClassifier()), X, y)
+    dropped = cross_validate(TabularClassifier(LTCNClassifier(), drop_unusable=True), X, y)
+    by_hand = cross_validate(TabularClassifier(LTCNClassifier(), drop=["name"]), X, y)
+    np.testing.assert_array_equal(dropped.confusion, by_hand.confusion)
+    assert dropped.log_loss == by_hand.log_loss
+    fit = fold_fitter(TabularClassifier(LTCNClassifier(), drop=["name"]), X)
+    assert fit(X[1:], y[1:]).columns_[2].format == "day first"
+
+
+def test_what_is_suspicious_in_a_fold_only_is_not_refused(rng):
+    places = [k for k in range(19) for _ in range(3)] + [19 + k // 2 for k in range(28)] + list(range(33, 48))
+    X = pd.DataFrame({"x": rng.normal(size=100), "place": [f"p{k}" for k in places]})
+    y = np.where(X["x"] > 0, "a", "b")
+    train, _ = next(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
+    with pytest.raises(ValueError, match="Column 'place' looks like free text"):
+        TabularClassifier(LTCNClassifier()).fit(X.iloc[train], y[train])
+    assert cross_validate(TabularClassifier(LTCNClassifier()), X, y).n_rows == 100
+
+
+def test_a_category_of_one_fold_only_is_no_news(rng):
+    X = pd.DataFrame({"x": rng.normal(size=60), "place": ["rare", *["a", "b"] * 29, "a"]})
+    assert cross_validate(TabularClassifier(LTCNClassifier()), X, np.where(X["x"] > 0, "a", "b")).n_rows == 60

@@ -19,6 +19,7 @@ from cogmap import (
     LTCNClassifierCV,
     ModelFileError,
     TabularClassifier,
+    UnseenValueWarning,
     load,
 )
 from cogmap.persistence.document import from_document, to_document
@@ -163,6 +164,10 @@ def test_wrong_columns_are_named(table, fitted):
     X, _ = table
     with pytest.raises(ValueError, match="X lacks column 'sex' and has unexpected columns 'gender', 'note': give"):
         fitted.predict(X.rename(columns={"sex": "gender"}).assign(note=1))
+    with pytest.raises(
+        ValueError, match=r"X lacks column 'sex' \(did you mean 'Sex'\?\) and has unexpected column 'Sex'"
+    ):
+        fitted.predict(X.rename(columns={"sex": "Sex"}))
     with pytest.raises(ValueError, match="X has 2 features, but TabularClassifier is expecting 6"):
         fitted.predict(X[["age", "fare"]].to_numpy())
 
@@ -183,6 +188,8 @@ def test_columns_that_are_not_used_may_be_absent(table):
     [
         ({"drop": "fare"}, r"drop='fare' must be a list of columns: use \['fare'\]"),
         ({"categorical": ["colour"]}, "categorical names column 'colour', which X does not have"),
+        ({"drop": ["Fare"]}, r"drop names column 'Fare' \(did you mean 'fare'\?\), which X does not have"),
+        ({"drop_unusable": "yes"}, "drop_unusable='yes' must be True or False"),
         ({"categorical": ["class"], "numeric": ["class"]}, "categorical and numeric both name column 'class'"),
         ({"max_categories": 1}, "max_categories=1 must be a whole number, 2 or larger"),
         ({"drop": ["age", "fare", "class", "sex", "port", "deck"]}, "No column of X varies"),
@@ -218,6 +225,113 @@ def test_identifiers_in_a_fold_are_found_too():
     frame = people()
     with pytest.raises(ValueError, match="Column 'id' looks like an identifier"):
         TabularClassifier().fit(frame[::2].drop(columns="survived"), frame["survived"][::2])
+
+
+# Dates, amounts, unusable columns, unseen values
+
+
+@pytest.fixture(scope="module")
+def orders():
+    rng = np.random.default_rng(3)
+    when = pd.Series(pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 700 * 24, 240), unit="h"))
+    price = pd.Series(rng.lognormal(7, 1, 240).round(2))
+    frame = pd.DataFrame(
+        {
+            "Unnamed: 0": range(240),
+            "order": [f"A-{k}" for k in rng.permutation(240)],
+            "sold": when.dt.strftime("%d/%m/%Y %H:%M").where(when.index % 40 > 0),
+            "price": price.map("${:,.2f}".format),
+            "city": rng.choice(["Rome", "Oslo", "Bern"], 240),
+        }
+    )
+    return frame, pd.Series(np.where((when.dt.month >= 10) | (price > 3000), "late", "in time")), when, price
+
+
+def test_dates_and_amounts_are_the_numbers_that_they_stand_for(orders):
+    X, y, when, price = orders
+    by_hand = pd.DataFrame(
+        {
+            "sold: year": when.dt.year,
+            "sold: month": when.dt.month,
+            "sold: weekday": when.dt.day_of_week + 1,
+            "sold: hour": when.dt.hour,
+            "sold: days since the first": (when - when[when.index % 40 > 0].min()) / pd.Timedelta(days=1),
+            "price": price,
+        }
+    )
+    model = TabularClassifier(LTCNClassifier(), drop_unusable=True).fit(X, y)
+    known = X["sold"].notna()
+    pd.testing.assert_frame_equal(
+        model.encode(X)[list(by_hand)][known], by_hand[known].astype(float), check_exact=False, rtol=1e-12
+    )
+    assert model.score(X, y) > 0.9
+    same = X.assign(sold=when.where(known), price=price)
+    np.testing.assert_array_equal(model.decision_function(same), model.decision_function(X))
+
+
+def test_all_problems_of_all_columns_are_one_message(orders):
+    X, y, *_ = orders
+    with pytest.raises(ValueError, match="2 columns cannot be used as they are:") as error:
+        TabularClassifier(LTCNClassifier()).fit(X, y)
+    first, second = str(error.value).splitlines()[1:3]
+    assert first.startswith("  Column 'Unnamed: 0' looks like the index that pandas writes, it numbers the rows")
+    assert second == (
+        "  Column 'order' looks like an identifier, all its 240 values differ: drop it, or list it as categorical."
+    )
+
+
+def test_unusable_columns_are_dropped_with_the_reason(orders):
+    X, y, *_ = orders
+    model = TabularClassifier(LTCNClassifier(), drop_unusable=True).fit(X, y)
+    by_hand = TabularClassifier(LTCNClassifier(), drop=["Unnamed: 0", "order"]).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), by_hand.decision_function(X))
+    assert [column.kind for column in model.columns_[:2]] == ["dropped", "dropped"]
+    assert model.columns_[1].note == "it looks like an identifier, all its 240 values differ: it is not used"
+    with pytest.raises(ValueError, match="where a number is expected"):
+        TabularClassifier(LTCNClassifier(), numeric=["order"], drop_unusable=True).fit(X, y)
+
+
+def test_description_is_that_of_fit(orders):
+    X, y, *_ = orders
+    weight = np.arange(len(X)) % 3
+    model = TabularClassifier(LTCNClassifier(), drop_unusable=True)
+    assert model.describe(X, weight) == model.fit(X, y, sample_weight=weight).columns_
+
+
+def test_values_that_fit_did_not_see_are_named_once(table, fitted):
+    X, _ = table
+    new = X[:30].assign(sex=["Male"] * 12 + list(X["sex"][12:30]), port=["Z", *X["port"][1:30]])
+    for method in (fitted.encode, fitted.predict, fitted.predict_proba, fitted.explain):
+        with pytest.warns(UnseenValueWarning) as caught:
+            method(new)
+        assert [str(warning.message) for warning in caught] == [
+            "Values that fit did not see: column 'sex' has 'Male' in 12 rows (did you mean 'male'?); column 'port' has "
+            "'Z' in 1 row: each counts as none of the known values."
+        ]
+        assert caught[0].message.unseen == {"sex": {"Male": 12}, "port": {"Z": 1}}
+
+
+def test_sparse_tables(table):
+    import scipy.sparse
+
+    y = ["a", "b"] * 15
+    sparse = scipy.sparse.random_array((30, 3), density=0.5, rng=np.random.default_rng(0), format="csr")
+    with pytest.raises(TypeError, match=r"^X is a sparse matrix, .*: give X.toarray\(\), or"):
+        TabularClassifier(LTCNClassifier()).fit(sparse, y)
+    frame = pd.DataFrame.sparse.from_spmatrix(sparse, columns=["a", "b", "c"])
+    dense = TabularClassifier(LTCNClassifier()).fit(frame.sparse.to_dense(), y)
+    found = TabularClassifier(LTCNClassifier()).fit(frame, y)
+    np.testing.assert_array_equal(found.decision_function(frame), dense.decision_function(frame))
+
+
+def test_an_edit_on_some_rows_keeps_what_the_columns_are(orders):
+    X, y, *_ = orders
+    model = TabularClassifier(LTCNClassifier(), drop_unusable=True).fit(X, y)
+    few = X["sold"].isna() | X["sold"].str[:2].astype(float).le(12)
+    edited = model.edit(Knowledge().irrelevant("city"), X[few].drop(columns="order"), y[few])
+    kinds = {column.name: (column.kind, column.format) for column in edited.columns_}
+    assert kinds["sold"] == ("date", "day first")
+    assert kinds["Unnamed: 0"] == ("dropped", "")
 
 
 # Explanations, knowledge
@@ -279,6 +393,17 @@ def test_where_no_single_value_changes_the_class_there_is_no_flip():
     assert (flips["to"] == np.where(flips["from"] == "u", "v", "u")).all()
 
 
+def test_flips_of_amounts_are_numbers_and_dates_do_not_flip(orders):
+    X, y, *_ = orders
+    model = TabularClassifier(LTCNClassifier(), drop_unusable=True).fit(X, y)
+    flips = model.explain(X).flips()
+    assert set(flips["feature"]) <= {"price", "city"}
+    assert "price" in set(flips["feature"])
+    for flip in flips[::10].itertuples(index=False):
+        row, name, _, value, _, after, _ = flip
+        assert model.predict(X.loc[[row]].assign(**{name: value}))[0] == after
+
+
 def test_a_statement_about_a_column_holds_for_its_concepts(table):
     X, y = table
     knowledge = Knowledge().forbid("port", "fare").irrelevant("age").fix("sex", "class", 0.25)
@@ -317,9 +442,18 @@ def test_an_edit_is_the_model_that_knows_from_the_start(table, fitted):
 def test_a_saved_model_predicts_to_the_last_bit(classifier, table, tmp_path):
     X, y = table
     X = X.assign(empty=None, same="x", flag=X["fare"] > 3, place=[f"p{i % 30}" for i in range(len(X))])
+    X = X.assign(when=pd.date_range("2024", periods=len(X), freq="7h"), price=X["fare"].map("{:,.2f} €".format))
     model = TabularClassifier(classifier, categorical=["class", "place"], drop=["deck"]).fit(X, y)
     again = load(model.save(tmp_path / "people.cogmap"))
     assert again.columns_ == model.columns_
+    assert {column.kind for column in again.columns_} == {
+        "number",
+        "category",
+        "date",
+        "boolean",
+        "constant",
+        "dropped",
+    }
     assert again.get_params()["categorical"] == ["class", "place"]
     assert again.target_name_ == "survived"
     np.testing.assert_array_equal(again.classes_, model.classes_)
@@ -340,18 +474,64 @@ CONTRADICTIONS = (  # of the column sex: a category of female and male, filled b
     {"name": "age"},
     {"name": "gender"},
     {"extra": 1},
+    {"format": "point"},
+    {"first": 0.0},
+    {"parts": ["year"]},
+    {"rare": ["x"]},
+    {"remark": 5},
+    {"remark": "x" * 1001},
+)
+DATED = (  # of the column sold: a date with all its parts
+    {"format": "backwards"},
+    {"format": "time"},
+    {"first": None},
+    {"first": 1e300},
+    {"fill": -1e12},
+    {"fill": None},
+    {"parts": []},
+    {"parts": ["month", "year"]},
+    {"parts": ["year", "month", "weekday", "hour", "age"]},
+    {"parts": ["year", "year"]},
+    {"parts": "year"},
+    {"kind": "number"},
+    {"categories": ["a", "b"]},
+    {"rare": ["a"]},
 )
 
 
 @pytest.mark.parametrize("change", CONTRADICTIONS, ids=str)
 def test_a_file_whose_columns_contradict_the_network_is_refused(change, fitted):
-    document, arrays = to_document(fitted, None)
-    for column in document["model"]["fitted"]["columns_"]:
-        if column["name"] == "sex":
-            column.update(change)
-    described = {name: (next(k for k, v in DTYPES.items() if v == a.dtype), a.shape) for name, a in arrays.items()}
     with pytest.raises(ModelFileError, match=r"columns_|fitted"):
-        from_document(document, Arrays(described, lambda name, *_: arrays[name]))
+        loaded_with(fitted, lambda column: column.update(change) if column["name"] == "sex" else None)
+
+
+def loaded_with(model, change):
+    """Return a model as from a file, after each of its columns was changed there."""
+    document, arrays = to_document(model, None)
+    for column in document["model"]["fitted"]["columns_"]:
+        change(column)
+    described = {name: (next(k for k, v in DTYPES.items() if v == a.dtype), a.shape) for name, a in arrays.items()}
+    return from_document(document, Arrays(described, lambda name, *_: arrays[name]))
+
+
+@pytest.mark.parametrize("change", DATED, ids=str)
+def test_a_file_whose_dates_contradict_themselves_is_refused(change, orders):
+    X, y, *_ = orders
+    model = TabularClassifier(LTCNClassifier(max_iter=1), drop_unusable=True).fit(X, y)
+    assert loaded_with(model, lambda column: None).columns_ == model.columns_
+    with pytest.raises(ModelFileError, match="columns_"):
+        loaded_with(model, lambda column: column.update(change) if column["name"] == "sold" else None)
+
+
+def test_a_file_of_a_version_without_dates_is_loaded(table, fitted):
+    def older(column):
+        for name in ("format", "first", "parts", "rare", "remark"):
+            del column[name]
+
+    X, _ = table
+    again = loaded_with(fitted, older)
+    assert again.columns_ == fitted.columns_
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
 
 
 def test_onnx_takes_what_encode_returns(table, fitted, tmp_path):

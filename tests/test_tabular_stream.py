@@ -1,6 +1,9 @@
 """Raw tables fitted in passes over a file, against fits of the whole table."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("click")
@@ -93,6 +96,36 @@ def test_classes_are_those_of_the_whole_table(kind, labels, tmp_path, rng):
     assert (found.decision_function(X) == expected.decision_function(X)).all()
 
 
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_dates_amounts_and_unusable_columns_are_those_of_the_whole_table(kind, tmp_path):
+    path, table = tmp_path / f"people.{kind}", people(1200)
+    when = pd.Series(pd.date_range("2023-01-01", periods=1200, freq="13h"))
+    table = table.assign(
+        moment=when,
+        day=when.dt.strftime("%d/%m/%Y"),
+        fare=table["fare"].map(lambda fare: f"${fare * 300:,.2f}" if fare > 2 else str(fare)),
+        name=[f"n{k}" for k in range(1200)],
+    )
+    table.to_csv(path) if kind == "csv" else table.to_parquet(path)
+
+    def model():
+        return TabularClassifier(LTCNClassifier(max_iter=5), drop_unusable=True)
+
+    found = tabular_stream.fit(path, model(), target="survived", scratch=tmp_path).classifier
+    expected, X = whole(path, "survived", model())
+    assert found.columns_ == expected.columns_
+    kinds = {column.name: column.kind for column in found.columns_}
+    assert (kinds["moment"], kinds["day"], kinds["fare"], kinds["name"]) == ("date", "date", "number", "dropped")
+    assert kinds["id"] == "dropped"
+    assert (found.predict_proba(X) == expected.predict_proba(X)).all()
+    strict = TabularClassifier(LTCNClassifier())
+    with pytest.raises(ValueError, match="columns cannot be used as they are:") as error:
+        tabular_stream.fit(path, strict, target="survived")
+    with pytest.raises(ValueError, match=re.escape(str(error.value))):
+        whole(path, "survived", strict)
+
+
 def test_few_rows_are_fitted_as_the_whole_table(tmp_path):
     path = tmp_path / "people.csv"
     people().to_csv(path, index=False)
@@ -111,6 +144,8 @@ def test_what_cannot_be_is_refused_in_one_sentence(tmp_path):
         tabular_stream.fit(path, TabularClassifier(LTCNClassifierCV()), target="survived")
     with pytest.raises(ValueError, match="There is no column 'alive': the columns are 'id', "):
         tabular_stream.fit(path, network(), target="alive")
+    with pytest.raises(ValueError, match=r"There is no column 'Survived' \(did you mean 'survived'\?\): the columns"):
+        tabular_stream.fit(path, network(), target="Survived")
     with pytest.raises(ValueError, match=r"'share' holds numbers with fractions \(300 in 300 rows\)"):
         tabular_stream.fit(path, network(), target="share")
     with pytest.raises(ValueError, match=r"'fare' holds numbers with fractions"):

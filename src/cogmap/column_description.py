@@ -8,6 +8,8 @@ table keeps its kind, and nothing about it is suspicious in a part.
 
 import math
 import re
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,7 @@ from .columns import OTHER, Column, as_numbers, as_seconds, as_text, shortened
 from .core.activation import Array
 from .dates import EARLIEST, LATEST, date_parts, in_words, may_be_date, parts_of
 from .errors import UnusableColumnError
+from .unusable import attempted, usable
 from .validation import not_finite_sentence
 
 if TYPE_CHECKING:
@@ -33,6 +36,50 @@ MOST_RARE = 1_000
 """Most values of a category that are kept although they share the concept "… = other"."""
 UNNAMED = re.compile(r"(Unnamed: \d+(_level_\d+)?|x0|index|level_0|\s*)", re.IGNORECASE)
 """Names that a table's index has where it was written as a column."""
+
+
+def describe_table(
+    frame: "pd.DataFrame",
+    weight: Array,
+    declared: Sequence[tuple[str, Declared]],
+    *,
+    max_categories: int,
+    drop_unusable: bool,
+    known: Iterable[Column] = (),
+) -> tuple[Column, ...]:
+    """Learn what all columns of a table mean; raise one error for all that cannot be used, or drop them.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n, n_columns)
+        The table.
+    weight : array of shape (n,)
+        How often each row counts.
+    declared : sequence of (name, declared)
+        The columns, and what the user says of them.
+    max_categories : int
+        As for `describe`.
+    drop_unusable : bool
+        Whether columns that cannot be used are dropped rather than refused.
+    known : iterable of Column
+        What columns are in a table of which these are some rows.
+    """
+    by_name = {column.name: column for column in known}
+    found = (
+        attempted(
+            partial(
+                describe,
+                frame[name],
+                name,
+                weight,
+                declared=said,
+                max_categories=max_categories,
+                known=by_name.get(name),
+            )
+        )
+        for name, said in declared
+    )
+    return usable(found, drop=drop_unusable, declared=[name for name, said in declared if said is not None])
 
 
 def describe(

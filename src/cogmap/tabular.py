@@ -6,7 +6,6 @@ whatever else is in the batch. So everything is learned in `fit` and kept in `co
 
 import os
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -16,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .column_description import describe
+from .column_description import describe_table
 from .column_knowledge import by_concept
 from .column_reading import Declared
 from .columns import Column, column_sums, unique_concepts
@@ -28,7 +27,6 @@ from .frames import as_frame, check_lists, checked_labels
 from .knowledge import Knowledge
 from .new_rows import differing, matched, warn_of_unseen
 from .tuning import LTCNClassifierCV
-from .unusable import attempted, usable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,8 +41,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
     concept for each value ("colour = red"); of two values, the rarer one has the concept. Dates become those of year,
     month, weekday, hour and days since the first that vary ("sold: month"). Numbers may be text, such as "$1,234.50" or
     "12 %". Missing values become the median or the most frequent value; where at least 1 % are missing, "age is
-    missing" is a concept too. Constant columns are not used. Identifiers and free text raise one error that names all such
-    columns, unless they are listed.
+    missing" is a concept too. Constant columns are not used. Identifiers and free text raise one error that names all
+    such columns, unless they are listed.
 
     Parameters
     ----------
@@ -384,22 +382,15 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         """Learn what the columns mean; raise one error for all that cannot be used."""
         if known is None:
             self._check_parameters(frame)
-        by_name = {column.name: column for column in known or ()}
-        options = {"max_categories": self.max_categories}
-        found = (
-            attempted(
-                partial(
-                    describe, values, name, weight, declared=self._declared(name), known=by_name.get(name), **options
-                )
-            )
-            for name, values in frame.items()
+        declared = [(name, self._declared(name)) for name in frame.columns]
+        return describe_table(
+            frame,
+            weight,
+            declared,
+            max_categories=self.max_categories,
+            drop_unusable=self.drop_unusable,
+            known=known or (),
         )
-        return usable(found, drop=self.drop_unusable, declared=self._listed)
-
-    @property
-    def _listed(self) -> set[str]:
-        """Columns of which the user says what they are."""
-        return {str(name) for names in (self.categorical, self.numeric) for name in names}
 
     def _feature_names(self) -> list[str]:
         return [column.name for column in self.columns_]

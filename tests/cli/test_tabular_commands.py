@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 pytest.importorskip("click")
 from click.testing import CliRunner
 
-from cogmap import LTCNClassifier, TabularClassifier
+from cogmap import LTCNClassifier, TabularClassifier, load
 from cogmap.cli import main
 from cogmap.evaluation import cross_validate
 from tests.people import people
@@ -95,6 +95,8 @@ def test_rows_without_a_class_are_left_out(tmp_path):
         (["evaluate", "{data}"], "Missing option '--target'"),
         (["evaluate", "{data}", "{data}", "{data}"], "3 files were given"),
         (["fit", "{data}", "--target", "alive"], "There is no column 'alive': the columns are 'id', 'age',"),
+        (["fit", "{data}", "--target", "Survived"], "There is no column 'Survived' (did you mean 'survived'?)"),
+        (["fit", "{data}", "--target", "survived", "--drop", "ID"], "There is no column 'ID' (did you mean 'id'?)"),
         (["fit", "{data}", "--target", "fare"], "Column 'fare' holds numbers with fractions"),
         (["fit", "{data}", "--target", "id"], "Column 'id' holds too many different values (300 in 300 rows)"),
         (["fit", "{data}", "--target", "survived"], "Column 'id' looks like an identifier"),
@@ -109,6 +111,46 @@ def test_a_users_mistake_is_one_sentence_and_exit_code_2(arguments, message, dat
     result = run(*(argument.format(data=data) for argument in arguments), code=2)
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_unusable_columns_are_all_named_or_dropped(tmp_path):
+    path, table = tmp_path / "people.csv", people()
+    table.drop(columns="id").assign(name=[f"n{k}" for k in range(300)]).to_csv(path)
+    for command in ("fit", "evaluate"):
+        refused = run(command, path, "--target", "survived", "--no-tune", code=2).stderr
+        assert "2 columns cannot be used as they are:" in refused
+        assert (
+            "  Column 'x0' looks like the index that pandas writes, it numbers the rows from 0 to 299: drop" in refused
+        )
+        assert "  Column 'name' looks like an identifier, all its 300 values differ: drop it" in refused
+        assert "--drop-unusable" in refused
+        dropped = run(command, path, "--target", "survived", "--no-tune", "--drop-unusable", "--json")
+        assert "Column 'name' is left out: it looks like an identifier, all its 300 values differ.\n" in dropped.stderr
+        assert "Column 'x0' is left out: it looks like the index that pandas writes" in dropped.stderr
+    in_passes = run("fit", path, "--target", "survived", "--no-tune", "--drop-unusable", "--memory", "1KB")
+    assert "Column 'name' is left out: it looks like an identifier" in in_passes.stderr
+
+
+def test_a_model_that_dropped_columns_is_reported_and_edited(tmp_path):
+    path, table, model = tmp_path / "people.csv", people(), tmp_path / "people.cogmap"
+    table.to_csv(path, index=False)
+    run("fit", path, "--target", "survived", "--no-tune", "--drop-unusable", "--model", model)
+    run("report", model, path, "-o", tmp_path / "report.html")
+    (tmp_path / "expert.toml").write_text('[[statement]]\nkind = "irrelevant"\nfeature = "port"\n')
+    edited = tmp_path / "edited.cogmap"
+    run("edit", model, path, tmp_path / "expert.toml", "-o", edited)
+    assert load(edited).columns_[0].kind == "dropped"
+
+
+@pytest.mark.filterwarnings("always::cogmap.UnseenValueWarning")
+def test_values_that_fit_did_not_see_are_said_once(data, tmp_path):
+    model, new = tmp_path / "people.cogmap", tmp_path / "new.csv"
+    run("fit", data, *PLAIN, "--model", model)
+    people()[:20].replace({"sex": {"male": "Male"}}).to_csv(new, index=False)
+    count = int((people()[:20]["sex"] == "male").sum())
+    said = run("predict", model, new, "--proba").stderr
+    assert said.count("Warning: ") == 1
+    assert f"column 'sex' has 'Male' in {count} rows (did you mean 'male'?)" in said
 
 
 def test_malformed_data_is_a_mistake(tmp_path):
