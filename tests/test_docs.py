@@ -35,3 +35,11 @@ def test_the_example_of_an_explanation_prints_what_the_page_shows():
     with contextlib.redirect_stdout(printed):
         exec(example, {})
     assert printed.getvalue().split() == re.search(BLOCK.format("text"), page, re.DOTALL)[1].split()
+
+
+def test_the_example_of_a_raw_table_prints_what_the_page_shows():
+    page = (DOCS / "tabular.md").read_text(encoding="utf-8")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(re.search(BLOCK.format("python"), page, re.DOTALL)[1], {})
+    assert printed.getvalue() == re.search(BLOCK.format("text"), page, re.DOTALL)[1]

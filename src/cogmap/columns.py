@@ -9,6 +9,7 @@ Easy to get wrong: the same value has several spellings. A column of 1, 2 and 3 
 is missing, and as text once one is not a number: categories are compared as text, and whole numbers lose their ".0".
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -158,10 +159,13 @@ class Column:
         """
         if self.kind != "category" or (self.other and not self.rare):
             return {}
-        present = as_text(values[values.notna()], self.name)
-        text, count = np.unique(present.astype(str), return_counts=True)
+        codes, different = _factorized(values, self.name)
         known = {*self.categories, *self.rare, *(OTHER,) * self.other}
-        return {t: int(n) for t, n in zip(text.tolist(), count, strict=True) if t not in known}
+        found: Counter[str] = Counter()
+        for value, count in zip(different, np.bincount(codes[codes >= 0], minlength=len(different)), strict=True):
+            if (text := spelled(value)) not in known:
+                found[text] += int(count)
+        return dict(found)
 
 
 def as_numbers(values: "pd.Series", name: str, form: str = "", before: int = 0) -> Array:

@@ -151,6 +151,8 @@ def test_values_that_fit_did_not_see_are_said_once(data, tmp_path):
     said = run("predict", model, new, "--proba").stderr
     assert said.count("Warning: ") == 1
     assert f"column 'sex' has 'Male' in {count} rows (did you mean 'male'?)" in said
+    people()[:20].rename(columns={"sex": "Sex"}).to_csv(new, index=False)
+    assert "X lacks column 'sex' (did you mean 'Sex'?): give" in run("predict", model, new, code=2).stderr
 
 
 def test_malformed_data_is_a_mistake(tmp_path):

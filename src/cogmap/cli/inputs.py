@@ -71,15 +71,19 @@ def target_of(model: Any, given: str | None) -> str:
 
 def columns_for(model: Any, frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the columns that a model needs; say on stderr which ones it does not know."""
+    from ..frames import listed
+
     target = getattr(model, "target_name_", None)
     if hasattr(model, "differing_columns"):
-        _, unknown = model.differing_columns(frame.columns)
+        lacking, unknown = model.differing_columns(frame.columns)
     else:
-        names = getattr(model, "feature_names_in_", frame.columns)
+        names = list(getattr(model, "feature_names_in_", frame.columns))
         lacking = [str(name) for name in names if name not in frame]
-        if lacking:
-            raise ValueError(f"The data lack {', '.join(map(repr, lacking))}: give the columns of the model by name.")
-        unknown = [name for name in frame.columns if name not in list(names)]
+        unknown = [name for name in frame.columns if name not in names]
+    if lacking:
+        shown = listed(lacking, near=unknown)
+        raise ValueError(f"X lacks {shown}: give the columns that the model was fitted on, by name.")
+    if not hasattr(model, "differing_columns"):
         frame = frame[[*names, *unknown]]
     extra = [name for name in unknown if name != target]
     if extra:
