@@ -20,22 +20,25 @@ _MONEY = rf"[A-Z]{{0,3}}[{_SYMBOLS}]|(?:{_CODES})\b\.?"
 _UNIT = rf"(?:{_MONEY}|%)"
 _SIGN = r"[+\-−]?"
 _SPACE = "[ \u00a0\u202f\u2009]"
-_CELL = re.compile(
-    rf"(?P<open>\()?(?P<sign1>{_SIGN}){_SPACE}?(?P<before>{_UNIT})?{_SPACE}?(?P<sign2>{_SIGN})"
-    rf"(?P<digits>[0-9.,][0-9.,'’\u00a0\u202f\u2009 ]*?(?:[eE][+-]?[0-9]+)?)"
-    rf"{_SPACE}?(?P<behind>{_UNIT})?(?P<close>\))?"
-)
 
 
-def _digits(group: str, decimal: str) -> re.Pattern[str]:
-    grouped = rf"[1-9]\d{{0,2}}(?:(?:{group}\d{{3}})+|(?:'\d{{3}})+|(?:’\d{{3}})+|(?:{_SPACE}\d{{3}})+)"
+def _cell(group: str, decimal: str) -> re.Pattern[str]:
+    """Return the form of a whole number with its sign and unit."""
+    grouped = rf"[1-9][0-9]{{0,2}}(?:(?:{group}[0-9]{{3}})+|(?:['’][0-9]{{3}})+|(?:{_SPACE}[0-9]{{3}})+)"
     if group == ",":
-        grouped += r"|[1-9]\d?(?:,\d{2})+,\d{3}"  # lakh and crore
-    return re.compile(rf"(?:{grouped}|\d+)(?:{decimal}\d*)?|{decimal}\d+|\d+(?:{decimal}\d*)?[eE][+-]?\d+", re.ASCII)
+        grouped += r"|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"  # lakh and crore
+    digits = rf"(?:{grouped}|[0-9]+)(?:{decimal}[0-9]*)?|{decimal}[0-9]+|[0-9]+(?:{decimal}[0-9]*)?[eE][+-]?[0-9]+"
+    return re.compile(
+        rf"(?P<open>\()?(?P<sign1>{_SIGN}){_SPACE}?(?P<before>{_UNIT})?{_SPACE}?(?P<sign2>{_SIGN})"
+        rf"(?P<digits>{digits}){_SPACE}?(?P<behind>{_UNIT})?(?P<close>\))?"
+    )
 
 
-_DIGITS = {"point": _digits(",", r"\."), "comma": _digits(r"\.", ",")}
-_ONE_GROUP = re.compile(r"[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
+_CELLS = {"point": _cell(",", r"\."), "comma": _cell(r"\.", ",")}
+_GROUPS = dict.fromkeys(map(ord, "'’\u00a0\u202f\u2009 "))
+_PLAIN = {"point": _GROUPS | {ord(","): None}, "comma": _GROUPS | {ord("."): None, ord(","): "."}}
+"""What makes digits of a format such that Python reads: without groups, with a decimal point."""
+_ONE_GROUP = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}")
 """What is a group of digits by one format and decimals by the other."""
 
 
@@ -47,7 +50,7 @@ def text_amount(text: str, form: str) -> float | None:
     >>> text_amount("$1,234.50", "point"), text_amount("1.234,50 €", "comma"), text_amount("red", "point")
     (1234.5, 1234.5, None)
     """
-    found = _split(text)
+    found = _matched(text, form)
     return None if found is None else _value(found, form)
 
 
@@ -64,24 +67,25 @@ class AmountText:
         self.units: set[str] = set()
         self.marked = False
         self.groups: set[str] = set()
-        self.possible = True
 
     def add(self, texts: Iterable[str]) -> None:
         """Look at texts until one cannot be a number beside the others."""
         for text in texts:
-            if not self.possible:
+            read = {form: found for form in self.formats if (found := _matched(text, form)) is not None}
+            self.formats = set(read)
+            if not read:
                 return
-            found = _split(text)
-            if found is None:
-                self.possible = False
-                return
-            unit = (found["before"] or "") + (found["behind"] or "")
-            self.units |= {unit} - {""}
+            one = next(iter(read.values()))
+            if unit := one["before"] or one["behind"]:
+                self.units.add(unit)
+            if len(read) == 2 and (group := _ONE_GROUP.fullmatch(one["digits"])):
+                self.groups.add(group[1])
             self.marked = self.marked or bool(unit) or not _plain(text)
-            if one := _ONE_GROUP.fullmatch(found["digits"]):
-                self.groups.add(one[1])
-            self.formats = {form for form in self.formats if _value(found, form) is not None}
-            self.possible = bool(self.formats)
+
+    @property
+    def possible(self) -> bool:
+        """Whether all texts are numbers in one way of writing."""
+        return bool(self.formats)
 
     @property
     def format(self) -> str | None:
@@ -99,25 +103,21 @@ class AmountText:
         return len(self.formats) == 2 and bool(self.groups)
 
 
-def _split(text: str) -> re.Match[str] | None:
+def _matched(text: str, form: str) -> re.Match[str] | None:
     """Return sign, unit and digits of a number; None where it is none, or has two signs or two units."""
-    found = _CELL.fullmatch(text.strip())
-    if found is None or (found["open"] is None) != (found["close"] is None):
+    found = _CELLS[form].fullmatch(text.strip())
+    if found is None:
         return None
-    signs = bool(found["sign1"]) + bool(found["sign2"]) + (found["open"] is not None)
-    return None if signs > 1 or (found["before"] and found["behind"]) else found
+    opened, sign1, before, sign2, _, behind, closed = found.groups()
+    if (opened is None) != (closed is None) or (before and behind):
+        return None
+    signs = bool(sign1) + bool(sign2) + bool(opened)
+    return None if signs > 1 or not isfinite(_value(found, form)) else found
 
 
-def _value(found: re.Match[str], form: str) -> float | None:
-    digits = found["digits"]
-    if _DIGITS[form].fullmatch(digits) is None:
-        return None
-    group, decimal = (",", ".") if form == "point" else (".", ",")
-    number = float(re.sub("['’\u00a0\u202f\u2009 ]", "", digits.replace(group, "")).replace(decimal, "."))
-    negative = found["open"] is not None or (found["sign1"] or found["sign2"]) in ("-", "−")
-    if not isfinite(number):
-        return None
-    return -number if negative else number
+def _value(found: re.Match[str], form: str) -> float:
+    number = float(found["digits"].translate(_PLAIN[form]))
+    return -number if found["open"] or (found["sign1"] or found["sign2"]) in ("-", "−") else number
 
 
 def _plain(text: str) -> bool:

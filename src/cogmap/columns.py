@@ -214,11 +214,13 @@ def _number(value: Any, form: str) -> float | None:
         return None
 
 
-def _factorized(values: "pd.Series", name: str) -> tuple[NDArray[np.intp], Any]:
+def _factorized(values: "pd.Series", name: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the number of each value, -1 where missing, and the different values."""
     import pandas as pd
 
     try:
-        return pd.factorize(values)
+        codes, different = pd.factorize(values)
+        return codes, np.asarray(different, dtype=object)
     except TypeError:
         reason = "holds lists or other nested values"
         raise UnusableColumnError(name, reason, "give each part its own column.") from None

@@ -155,7 +155,10 @@ def text_seconds(text: str, form: str) -> float | None:
 
 def may_be_date(text: str) -> bool:
     """Say whether a text is a date or a time in any format."""
-    return any(text_seconds(text, form) is not None for form in FORMATS)
+    found = _matched(text)
+    if found is None or found.re is _TIME_FORM:
+        return found is not None and _time(found) is not None
+    return any(_seconds(found, order) is not None for order in ("day first", "month first"))
 
 
 def value_seconds(value: Any, form: str) -> float | None:
@@ -200,29 +203,36 @@ def in_words(seconds: float, form: str) -> str:
 
 
 def _matched(text: str) -> re.Match[str] | None:
+    """Match a text with the one form that it can have; its first marks tell which."""
     text = text.strip()
-    found = _TIME_FORM.fullmatch(text)
-    if found is not None:
-        return found
-    return next((match for form in _DATE_FORMS if (match := form.fullmatch(text)) is not None), None)
+    if text[4:5] in ("-", "/", ".") and text[:4].isdigit():
+        form = _DATE_FORMS[0]
+    elif not text[:1].isdigit():
+        form = _DATE_FORMS[3]
+    elif ":" in text[1:3]:
+        form = _TIME_FORM
+    else:
+        mark = 1 if not text[1:2].isdigit() else 2
+        form = _DATE_FORMS[1 if text[mark : mark + 1] in ("-", "/", ".") and text[mark + 1 : mark + 2].isdigit() else 2]
+    return form.fullmatch(text)
 
 
 def _seconds(found: re.Match[str], order: str) -> float | None:
     """Return the seconds of a date; None where the calendar has no such day, or the day no such time."""
-    part = found.groupdict()
-    year = int(part["year"])
-    if len(part["year"]) == 2:
+    named, year = found.re.groupindex, int(found["year"])
+    if len(found["year"]) == 2:
         year += 2000 if year < 69 else 1900
-    if "one" in part:
-        day, month = (part["one"], part["two"]) if order == "day first" else (part["two"], part["one"])
+    if "one" in named:
+        day, month = (found["one"], found["two"]) if order == "day first" else (found["two"], found["one"])
     else:
-        day, month = part["day"] or "1", part.get("month") or str(1 + MONTHS.index(part["name"][:3].lower()))
-    clock = 0.0 if part["hour"] is None else _time(found)
+        day = found["day"] or "1"
+        month = found["month"] if "month" in named else 1 + MONTHS.index(found["name"][:3].lower())
+    clock = 0.0 if found["hour"] is None else _time(found)
     try:
-        whole = value_seconds(date(year, int(month), int(day)), order)
+        days = date(year, int(month), int(day)).toordinal() - EPOCH.toordinal()
     except ValueError:
         return None
-    return None if clock is None or whole is None else whole + clock
+    return None if clock is None else days * DAY + clock
 
 
 def _time(found: re.Match[str]) -> float | None:
