@@ -346,6 +346,7 @@ def test_decimals_are_numbers():
         ([f"${i}.50" for i in range(40)] + ["unknown"], "holds numbers, but also 'unknown'"),
         ([str(i % 50) for i in range(100)] + ["unknown"], "holds numbers, but also 'unknown'"),
         ([[1], [2, 3]], "lists or other nested values"),
+        ([10**400, 1], "where a number is expected"),
         ([1j, 2j], "complex numbers"),
     ],
 )

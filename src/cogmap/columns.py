@@ -181,7 +181,7 @@ def as_numbers(values: "pd.Series", name: str, form: str = "", before: int = 0) 
         if form and not pd.api.types.is_numeric_dtype(values):
             raise ValueError
         return pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         codes, different = _factorized(values, name)
         found = [_number(value, form) for value in different]
         _refuse_first(values, name, [value is None for value in found], codes, "a number", before)
@@ -210,7 +210,7 @@ def _number(value: Any, form: str) -> float | None:
         return float(pd.Timedelta(value) / pd.Timedelta(days=1))
     try:
         return float(value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
