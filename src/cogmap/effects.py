@@ -31,6 +31,8 @@ KINDS: tuple[Kind, ...] = ("probability", "evidence")
 
 UNITS: dict[Kind, str] = {"probability": "average predicted probability", "evidence": "average evidence (log-odds)"}
 MISSING = "missing"
+MOST_FEATURES = 6
+"""Features that are shown where none is named."""
 
 
 def evidence_directions(n_classes: int) -> Array:
@@ -60,7 +62,7 @@ class FeatureEffect:
     low, high : arrays of shape (K, C)
         How single rows spread around it: the effect plus the quantiles, 10 % and 90 %, of the difference between the
         prediction of a row and the mean of such rows, over the rows that have this value, or lie between the points
-        next to it and are moved to it.
+        next to it and are moved to it. Probabilities end at 0 and 1.
     rows : array of shape (K,)
         Weight of the rows to which the point is the nearest.
     rug : array of shape (n,)
@@ -126,6 +128,8 @@ class PairEffect:
         it, are 0.
     rows : array of shape (K, K')
         Weight of the rows to which the pair of points is the nearest.
+    rug : tuple of two arrays of shape (n,)
+        Where each row is: the number, or the place of its category among `values`.
     mean : array of shape (C,)
         Mean prediction of the rows.
     """
@@ -138,6 +142,7 @@ class PairEffect:
     effect: Array
     interaction: Array
     rows: Array
+    rug: tuple[Array, Array]
     mean: Array
 
     @property
@@ -229,7 +234,7 @@ def feature_effect(
     chosen, predict = _predict(subject, classes, kind)
     axis = _axis(one, rows, weight, bins)
     found = first_order(predict, rows, one.places, axis, weight)
-    numbers = one.numbers(rows) if one.is_number else np.empty(0)
+    rug = _rug(one, rows, axis) if one.is_number else np.empty(0)
     return FeatureEffect(
         one.name,
         kind,
@@ -237,10 +242,9 @@ def feature_effect(
         one.values(axis.blocks),
         one.is_number,
         found.curve,
-        found.low,
-        found.high,
+        *((np.clip(found.low, 0, 1), np.clip(found.high, 0, 1)) if kind == "probability" else (found.low, found.high)),
         np.bincount(axis.nearest, weight, len(axis.blocks)).astype(np.float64),
-        np.sort(numbers[~np.isnan(numbers)]),
+        np.sort(rug[~np.isnan(rug)]),
         found.mean,
     )
 
@@ -294,6 +298,7 @@ def pair_effect(
         found.surface,
         found.together,
         mass,
+        (_rug(one, rows, axes[0]), _rug(other, rows, axes[1])),
         found.mean,
     )
 
@@ -350,6 +355,55 @@ def _axis(feature: Feature, rows: Array, weight: Array, bins: int) -> Axis:
         return number_axis(feature.numbers(rows), blocks, weight, bins)
     _, codes = np.unique(feature.codes(rows), return_inverse=True)
     return category_axis(codes.astype(np.intp), blocks, np.delete(rows, feature.places, axis=1), weight)
+
+
+def _rug(feature: Feature, rows: Array, axis: Axis) -> Array:
+    return feature.numbers(rows) if feature.is_number else axis.low.astype(np.float64)
+
+
+def effects_of(
+    estimator: Any,
+    X: Any,
+    features: str | tuple[str, str] | Sequence[str | tuple[str, str]] | None,
+    **options: Any,
+) -> list[FeatureEffect | PairEffect]:
+    """Return the effects of features: of a name, of two names as a tuple together, or of a list of these, one by one.
+
+    Parameters
+    ----------
+    estimator, X
+        As for `feature_effect`.
+    features : str, tuple of two str, or list of these
+        None stands for the six most relevant features of a network.
+    **options
+        As for `feature_effect`.
+
+    Returns
+    -------
+    list of FeatureEffect and PairEffect
+        One for each.
+    """
+    if features is None:
+        features = most_relevant(estimator)
+    asked = [features] if isinstance(features, str | tuple) else list(features)
+    if not asked:
+        raise ValueError("features is empty: name a feature, or two as a tuple.")
+    return [
+        pair_effect(estimator, X, one, **options)
+        if isinstance(one, tuple)
+        else feature_effect(estimator, X, one, **options)
+        for one in asked
+    ]
+
+
+def most_relevant(estimator: Any, count: int = MOST_FEATURES) -> list[str]:
+    """Return the names of the most relevant features of a network, or of a model for raw tables."""
+    if not hasattr(estimator, "relevance"):
+        raise ValueError(f"A {type(estimator).__name__} does not say which features matter: name them in features.")
+    relevance = estimator.relevance()
+    order = np.argsort(-relevance, kind="stable")
+    names = estimator._feature_names()
+    return [names[j] for j in order[:count] if relevance[j] > 0] or [names[j] for j in order[:1]]
 
 
 def _labels(values: Sequence[Any] | NDArray[Any]) -> list[str]:

@@ -1,5 +1,7 @@
 """Accumulated local effects against functions whose effects are known, a naive computation, and laws."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +25,7 @@ def effect_of(function, rows, j, weight=None, bins=10):
 def naive(function, rows, j, edges):
     """Return the curve at the edges, by loops over bins and rows; a row at an edge is in both bins."""
     curve = [0.0]
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         changes = []
         for row in rows:
             if low <= row[j] <= high:
@@ -72,7 +74,7 @@ def test_the_curve_is_that_of_a_naive_computation(correlated, j):
 
 def test_the_band_is_the_spread_of_the_rows_next_to_a_point(rng):
     rows = np.stack([np.repeat([1.0, 2.0, 4.0], 100), rng.normal(size=300)], axis=1)
-    axis, found = effect_of(lambda a, b: a + a * b, rows, 0)
+    _, found = effect_of(lambda a, b: a + a * b, rows, 0)
     for k, value in enumerate([1.0, 2.0, 4.0]):
         own = value + value * rows[rows[:, 0] == value, 1]
         for end, level in ((found.low, 0.1), (found.high, 0.9)):

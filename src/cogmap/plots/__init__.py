@@ -5,6 +5,7 @@ A Display holds computed data; `from_estimator` computes and draws, `plot(ax=Non
 """
 
 from .cognitive_map import CognitiveMapDisplay
+from .effect import EffectDisplay
 from .outer_weights import OuterWeightsDisplay
 from .phi_iteration import PhiIterationDisplay
 from .relevance import RelevanceDisplay
@@ -13,6 +14,7 @@ from .waterfall import WaterfallDisplay
 
 __all__ = [
     "CognitiveMapDisplay",
+    "EffectDisplay",
     "OuterWeightsDisplay",
     "PhiIterationDisplay",
     "RelevanceDisplay",
