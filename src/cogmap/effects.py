@@ -88,6 +88,12 @@ class FeatureEffect:
         """The values as text."""
         return _labels(self.values)
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether the last of the values is the missing one."""
+        last = self.values[-1]
+        return bool(last is None or last != last)
+
     def frame(self) -> "DataFrame":
         """Return a pandas DataFrame with a row for each class and value: effect, low, high, and weight of rows."""
         n, n_classes = self.effect.shape
@@ -406,5 +412,11 @@ def most_relevant(estimator: Any, count: int = MOST_FEATURES) -> list[str]:
     return [names[j] for j in order[:count] if relevance[j] > 0] or [names[j] for j in order[:1]]
 
 
-def _labels(values: Sequence[Any] | NDArray[Any]) -> list[str]:
-    return [MISSING if value is None else f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+def _labels(values: NDArray[Any]) -> list[str]:
+    return [_label(value) for value in values.tolist()]
+
+
+def _label(value: Any) -> str:
+    if value is None or value != value:
+        return MISSING
+    return f"{value:g}" if isinstance(value, float) else str(value)

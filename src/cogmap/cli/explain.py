@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Relevance by how far the decision moves, by what carries it in the data, or by the paper's sum of weights.",
 )
+@click.option("--effect", "effects", metavar="COL", multiple=True, help="Say how a column acts; may be repeated.")
 @click.option("--picture", type=NEW_FILE, metavar="FILE", help="Also draw it, into a file such as why.png.")
 @data_options
 @json_option
@@ -31,21 +32,28 @@ def explain(
     data: Path | None,
     rows: tuple[int, ...],
     kind: str,
+    effects: tuple[str, ...],
     picture: Path | None,
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
 ) -> None:
-    r"""Say which columns matter for MODEL as a whole, or why rows of DATA got their class.
+    r"""Say which columns matter for MODEL as a whole, how a column acts, or why rows of DATA got their class.
 
     \b
     Examples:
       cogmap explain people.cogmap
       cogmap explain people.cogmap people.csv --row 0 --row 7
       cogmap explain people.cogmap people.csv --row 0 --picture why.png
+      cogmap explain people.cogmap people.csv --effect age --picture age.png
     """
     classifier = load_model(model)
     X = None if data is None else columns_for(classifier, read_data(data, delimiter, header))
+    if effects:
+        if rows:
+            raise click.UsageError("--effect is about all rows of DATA: leave out --row.")
+        _explain_effects(classifier, X, effects, picture, as_json)
+        return
     if not rows:
         _explain_model(classifier, X, kind, picture, as_json)
         return
@@ -77,6 +85,33 @@ def _explain_model(classifier: Any, X: "pd.DataFrame | None", kind: str, picture
         emit({"kind": kind, "columns": [{"name": n, "relevance": r, "share": s} for n, r, s in lines]})
     else:
         click.echo(table_text(["column", "relevance", "share"], lines))
+
+
+def _explain_effects(
+    classifier: Any, X: "pd.DataFrame | None", columns: tuple[str, ...], picture: Path | None, as_json: bool
+) -> None:
+    """Show the average predicted probability of each class as a column moves."""
+    from ..effects import feature_effect
+
+    found = [feature_effect(classifier, X, column) for column in columns]
+    if picture is not None:
+        from ..plots import EffectDisplay
+
+        _draw(lambda: EffectDisplay(found).plot(), picture)
+    if as_json:
+        emit([{"column": one.feature, "kind": one.kind, "values": one.frame().to_dict("records")} for one in found])
+        return
+    for k, one in enumerate(found):
+        header = [one.feature, "rows", *(f"probability of {label}" for label in one.classes)]
+        lines = [
+            [label, f"{rows:g}", *map(float, line)]
+            for label, rows, line in zip(one.labels, one.rows, one.effect, strict=True)
+        ]
+        if len(one.classes) == 1:
+            header.append("middle 80 % of rows")
+            for line, low, high in zip(lines, one.low[:, 0], one.high[:, 0], strict=True):
+                line.append(f"{low:.3f} to {high:.3f}")
+        click.echo(table_text(header, lines) + "\n" * (k + 1 < len(found)))
 
 
 def _explain_rows(classifier: Any, X: "pd.DataFrame", picture: Path | None, as_json: bool) -> None:

@@ -22,13 +22,15 @@ FEW = 4
 """Points that are few enough to have a tick each."""
 
 BAND = "band and thin lines: the middle 80 % of single rows around their mean; marks at the edge: rows"
+RUG = "thin lines: the middle 80 % of single rows around their mean; marks at the edge: rows"
 TILES = "dots: rows; grey: no row is near"
 
 
 class EffectDisplay:
     """How the predictions of a classifier move with features.
 
-    Of more than eight classes, the first eight are drawn.
+    Of more than eight classes, the first eight are drawn. The spread of single rows is drawn as a band where there is
+    one class, since bands of several hide each other; `frame` has it for each.
 
     Parameters
     ----------
@@ -136,7 +138,8 @@ class EffectDisplay:
         curves = [effect for effect in self.effects if isinstance(effect, FeatureEffect)]
         if new_figure:
             moves = "one feature moves" if curves else "two features move"
-            text = f"{UNITS[self.effects[0].kind].capitalize()} as {moves}\n{BAND if curves else TILES}"
+            how = TILES if not curves else BAND if len(curves[0].classes) == 1 else RUG
+            text = f"{UNITS[self.effects[0].kind].capitalize()} as {moves}\n{how}"
             self.figure_.suptitle(text if columns > 1 else text.replace("; ", "\n"), fontsize=9)
         if curves and len(curves[0].classes) > 1:
             _legend(self.figure_ if new_figure else self.ax_[0], curves[0].classes, new_figure)
@@ -168,14 +171,14 @@ def _unit(effect: FeatureEffect | PairEffect, k: int | None = None) -> str:
 
 
 def _draw_curves(ax: Any, effect: FeatureEffect) -> None:
-    """Draw a line for each class, its band, a missing value beside it, and a rug."""
+    """Draw a line for each class, a band for a single one, a missing value beside them, and a rug."""
     present = ~np.isnan(effect.values)
     points = effect.values[present]
     beside = _beside(points)
     for k in range(min(len(effect.classes), MOST_CLASSES)):
         style = class_style(k)
-        ends = [end[present, k] for end in (effect.low, effect.high)]
-        ax.fill_between(points, *ends, color=style["color"], alpha=0.13, linewidth=0)
+        if len(effect.classes) == 1:
+            ax.fill_between(points, effect.low[present, k], effect.high[present, k], color=style["color"], alpha=0.13)
         marker = {"marker": "o", "markersize": 3} if len(points) <= 10 else {}
         ax.plot(points, effect.effect[present, k], linewidth=1.8, **marker, **style)
         if not present.all():

@@ -4,6 +4,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .effects import effects
 from .explained_rows import explained_rows
 from .importance import importance
 from .network_map import network_maps
@@ -32,8 +33,8 @@ def report_facts(model: Any, frame: Any, target: str | ArrayLike, *, n_folds: in
     Returns
     -------
     dict
-        Facts by section, as JSON can hold them: ``overview``, ``quality``, ``maps``, ``relevance``, ``dynamics``,
-        ``formation``, ``explained``, ``knowledge`` and ``notes``.
+        Facts by section, as JSON can hold them: ``overview``, ``quality``, ``maps``, ``relevance``, ``effects``,
+        ``dynamics``, ``formation``, ``explained``, ``knowledge`` and ``notes``.
 
     Examples
     --------
@@ -54,6 +55,7 @@ def report_facts(model: Any, frame: Any, target: str | ArrayLike, *, n_folds: in
         "quality": quality(about, n_folds),
         "maps": network_maps(about),
         "relevance": importance(about),
+        "effects": effects(about),
         "dynamics": dynamics(about),
         "formation": formation(about),
         "explained": explained_rows(about),

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ..plots.drawing import signed
 from ..validation import module
 from ..writing import whole
+from .effects import effect_chart
 from .facts import report_facts
 from .pictures import (
     calibration_chart,
@@ -135,6 +136,7 @@ def _environment() -> Any:
     environment.globals |= {
         "calibration_chart": calibration_chart,
         "cumulated": cumulated,
+        "effect_chart": effect_chart,
         "formation_chart": formation_chart,
         "largest": largest,
         "mistakes": mistakes,
