@@ -229,10 +229,10 @@ def feature_effect(
     >>> from cogmap import LTCNClassifier
     >>> from cogmap.effects import feature_effect
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> found = feature_effect(LTCNClassifier().fit(X, y), X, "petal width (cm)", classes=[0])
+    >>> found = feature_effect(LTCNClassifier().fit(X, y), X, "petal width (cm)", classes=[2])
     >>> found.values[[0, -1]].tolist()
     [0.1, 2.5]
-    >>> bool(found.effect[0, 0] > 0.5 > found.effect[-1, 0])
+    >>> bool(found.effect[0, 0] < 0.3 < 0.5 < found.effect[-1, 0])
     True
     """
     subject, rows, weight = _asked(estimator, X, sample_weight, kind, bins, max_rows)
@@ -325,8 +325,6 @@ def _asked(
     if sample_weight is not None:
         weight = _check_sample_weight(sample_weight, subject.rows, dtype=np.float64, ensure_non_negative=True)
     counted = weight > 0
-    if not counted.any():
-        raise ValueError("sample_weight is 0 for all rows: there is nothing to take a mean of.")
     rows, weight = subject.rows[counted], weight[counted]
     sample = Sample.from_block(np.zeros(len(rows)), content_keys(rows), rows, weight, max_rows)
     return subject, sample.rows, sample.weight

@@ -55,9 +55,9 @@ class EffectDisplay:
     >>> clf = LTCNClassifier().fit(X, y)
     >>> EffectDisplay([feature_effect(clf, X, "petal width (cm)", bins=2)]).frame()[["class", "value", "rows"]].head(3)
        class  value  rows
-    0      0    0.1  53.0
-    1      0    1.3  65.0
-    2      0    2.5  32.0
+    0      0    0.1  50.0
+    1      0    1.3  71.0
+    2      0    2.5  29.0
     """
 
     def __init__(self, effects: Sequence[FeatureEffect | PairEffect]) -> None:
