@@ -21,10 +21,11 @@ from .core.effect_axis import Codes
 from .estimator import NetworkClassifier
 from .frames import listed
 from .tabular import TabularClassifier
-from .tabular_explanation import column_groups, scores_of
+from .tabular_explanation import column_groups
 from .validation import checked_rows, module
 
 UNSEEN = "any other value"
+DAYS, DAY = "days since the first", 86_400.0
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,11 @@ class Feature:
     @property
     def is_number(self) -> bool:
         """Whether its values have an order and distances."""
-        return self.column is None or self.column.kind == "number"
+        return self.column is None or self.column.kind in ("number", "date")
 
     def numbers(self, rows: Array) -> Array:
-        """Return a number in each row, NaN where it is missing."""
-        numbers: Array = self.values(rows[:, self.places])
-        return numbers
+        """Return a number in each row, NaN where it is missing; a date in days since 1970-01-01."""
+        return self._numbers(rows[:, self.places])
 
     def missing_numbers(self, rows: Array) -> NDArray[np.bool_]:
         """Return in which rows a number is missing."""
@@ -54,9 +54,10 @@ class Feature:
         return self._codes(rows[:, self.places])
 
     def values(self, blocks: Array) -> NDArray[Any]:
-        """Return the values that blocks of the feature's columns stand for; NaN or None for a missing one."""
+        """Return the values that blocks of the feature's columns stand for; NaN, NaT or None for a missing one."""
         if self.is_number:
-            return np.where(self._absent(blocks), np.nan, blocks[:, 0])
+            numbers = self._numbers(blocks)
+            return (DAY * numbers).round().astype("datetime64[s]") if self._begins is not None else numbers
         found = np.empty(len(blocks), dtype=object)
         found[:] = [self.options[code] for code in self._codes(blocks)]
         return found
@@ -70,6 +71,18 @@ class Feature:
         if self.column.kind == "constant":
             return [self.column.fill, None]
         return [*self.column.categories, OTHER, UNSEEN, None]
+
+    @property
+    def _begins(self) -> float | None:
+        """The day from which the days of a date count; None for what is no date, such as a time of day."""
+        first: float | None = getattr(self.column, "first", None)
+        return first / DAY if first is not None and DAYS in getattr(self.column, "parts", ()) else None
+
+    def _numbers(self, blocks: Array) -> Array:
+        parts = getattr(self.column, "parts", ())
+        # Days since the first are the last part; a time of day has one part.
+        numbers = blocks[:, max(len(parts) - 1, 0)] + (self._begins or 0.0)
+        return np.where(self._absent(blocks), np.nan, numbers)
 
     def _absent(self, blocks: Array) -> NDArray[np.bool_]:
         if self.column is None or not self.column.missing:
@@ -138,13 +151,11 @@ def subject_of(estimator: Any, X: Any) -> Subject:
 def _of_network(network: NetworkClassifier, rows: Array | None, features: list[Feature]) -> Subject:
     weight = network._summary.weight if rows is None else np.ones(len(rows))
     rows = network._summary.rows if rows is None else rows
-    return Subject(
-        rows,
-        weight,
-        tuple(features),
-        network.classes_,
-        lambda moved: getattr(network._decision, "sharpness", 1.0) * scores_of(network, moved),
-    )
+
+    def log_odds(moved: Array) -> Array:
+        return network._decision(network._raw(moved))
+
+    return Subject(rows, weight, tuple(features), network.classes_, log_odds)
 
 
 def _of_other(estimator: Any, X: Any) -> Subject:

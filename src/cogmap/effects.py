@@ -10,6 +10,7 @@ differences. The band is the spread of single rows around their own mean, drawn 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,10 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
 from .core.activation import Array
+from .core.decision import evidence_directions
 from .core.effect_axis import Axis, category_axis, number_axis
 from .core.effects import Predict, first_order, joint
 from .core.sampling import Sample, content_keys
-from .effect_subject import Feature, Subject, subject_of
+from .effect_subject import DAY, Feature, Subject, subject_of
 from .validation import module
 
 if TYPE_CHECKING:
@@ -33,11 +35,6 @@ UNITS: dict[Kind, str] = {"probability": "average predicted probability", "evide
 MISSING = "missing"
 MOST_FEATURES = 6
 """Features that are shown where none is named."""
-
-
-def evidence_directions(n_classes: int) -> Array:
-    """Stand in for the function of this name in core.decision."""
-    return np.array([[1.0, -1.0], [-1.0, 1.0]]) if n_classes == 2 else np.eye(n_classes) - 1 / n_classes
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,8 @@ class FeatureEffect:
     classes : array of shape (C,)
         The classes whose prediction it is.
     values : array of shape (K,)
-        The points: values of the feature, quantiles of a number in increasing order. The last may be the missing
-        value: NaN for numbers, None for others.
+        The points: values of the feature, quantiles of a number or date in increasing order. The last may be the
+        missing value: NaN for numbers, NaT for dates, None for others.
     is_number : bool
         Whether the values have an order and distances, so that the effect is a curve.
     effect : array of shape (K, C)
@@ -66,7 +63,7 @@ class FeatureEffect:
     rows : array of shape (K,)
         Weight of the rows to which the point is the nearest.
     rug : array of shape (n,)
-        The number in each row, for numbers; missing ones left out.
+        The number in each row, for numbers and dates (days since 1970-01-01); missing ones left out.
     mean : array of shape (C,)
         Mean prediction of the rows.
     """
@@ -87,6 +84,16 @@ class FeatureEffect:
     def labels(self) -> list[str]:
         """The values as text."""
         return _labels(self.values)
+
+    @property
+    def numbers(self) -> Array:
+        """The values as places on an axis: dates in days since 1970-01-01."""
+        return axis_numbers(self.values)
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the values are dates."""
+        return self.values.dtype.kind == "M"
 
     @property
     def has_missing(self) -> bool:
@@ -417,4 +424,14 @@ def _labels(values: NDArray[Any]) -> list[str]:
 def _label(value: Any) -> str:
     if value is None or value != value:
         return MISSING
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def axis_numbers(values: NDArray[Any]) -> Array:
+    """Return numbers or dates as places on an axis, dates in days since 1970-01-01; NaN where missing."""
+    if values.dtype.kind != "M":
+        return values.astype(np.float64)
+    seconds: Array = values.astype("datetime64[s]").astype(np.int64).astype(np.float64)
+    return np.where(np.isnat(values), np.nan, seconds / DAY)

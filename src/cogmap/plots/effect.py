@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.activation import Array
-from ..effects import MISSING, UNITS, FeatureEffect, Kind, PairEffect, effects_of
+from ..effects import MISSING, UNITS, FeatureEffect, Kind, PairEffect, axis_numbers, effects_of
 from .drawing import CLASS_COLOURS, MOST_CLASSES, NEUTRAL, class_style, panels, plain, short_names, shortened
 
 MOST_BARS = 24
@@ -115,7 +115,10 @@ class EffectDisplay:
         """
         drawn = [(effect, k) for effect in self.effects for k in _panels_of(effect)]
         columns = 2 if len(drawn) == 4 else min(3, len(drawn))
-        self.ax_ = panels(ax, len(drawn), columns, (3.7, 3.0))
+        bars = max(
+            [len(one.rows) for one in self.effects if isinstance(one, FeatureEffect) and not one.is_number] + [0]
+        )
+        self.ax_ = panels(ax, len(drawn), columns, (3.7, max(3.0, 1.2 + 0.16 * min(bars, MOST_BARS))))
         self.figure_ = self.ax_[0].figure
         for panel, (effect, k) in zip(self.ax_, drawn, strict=True):
             if isinstance(effect, PairEffect):
@@ -172,8 +175,8 @@ def _unit(effect: FeatureEffect | PairEffect, k: int | None = None) -> str:
 
 def _draw_curves(ax: Any, effect: FeatureEffect) -> None:
     """Draw a line for each class, a band for a single one, a missing value beside them, and a rug."""
-    present = ~np.isnan(effect.values)
-    points = effect.values[present]
+    present = ~np.isnan(effect.numbers)
+    points = effect.numbers[present]
     beside = _beside(points)
     for k in range(min(len(effect.classes), MOST_CLASSES)):
         style = class_style(k)
@@ -194,7 +197,7 @@ def _draw_curves(ax: Any, effect: FeatureEffect) -> None:
         markersize=7,
         clip_on=False,
     )
-    _number_ticks(ax, points, None if present.all() else beside)
+    _number_ticks(ax, effect, points, None if present.all() else beside)
     ax.set_title(shortened(effect.feature, 36), fontsize=9)
     ax.set_ylabel(_unit(effect), fontsize=8)
     plain(ax)
@@ -205,23 +208,21 @@ def _beside(points: Array) -> float:
     return float(points[-1] + 0.2 * ((points[-1] - points[0]) or 1.0)) if len(points) else 0.0
 
 
-def _number_ticks(ax: Any, points: Array, beside: float | None) -> None:
-    """Write round numbers below the curve, and "missing" below the point beside it."""
+def _number_ticks(ax: Any, effect: FeatureEffect, points: Array, beside: float | None) -> None:
+    """Write round numbers below the curve, or some dates, and "missing" below the point beside it."""
     from matplotlib.ticker import MaxNLocator
 
     ax.tick_params(labelsize=8)
-    if beside is None and len(points) > FEW:
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        return
     ticks = points
-    if len(points) > FEW:
-        room = 0.06 * (points[-1] - points[0])
-        ticks = np.array(
-            [t for t in MaxNLocator(4).tick_values(*points[[0, -1]]) if points[0] <= t <= points[-1] - room]
-        )
-    ax.set_xticks(
-        [*ticks, *[beside] * (beside is not None)], [f"{t:g}" for t in ticks] + [MISSING] * (beside is not None)
-    )
+    if len(points) > FEW and not effect.is_date:
+        end = points[-1] - (0.06 * (points[-1] - points[0]) if beside is not None else 0.0)
+        ticks = np.array([t for t in MaxNLocator(4).tick_values(*points[[0, -1]]) if points[0] <= t <= end])
+    texts = [f"{tick:g}" for tick in ticks]
+    if effect.is_date:
+        chosen = sorted({0, len(points) // 2} | ({len(points) - 1} if beside is None else set()))
+        ticks, texts = points[chosen], [effect.labels[k] for k in chosen]
+    extra = [] if beside is None else [beside]
+    ax.set_xticks([*ticks, *extra], texts + [MISSING] * len(extra))
 
 
 def _draw_bars(ax: Any, effect: FeatureEffect) -> None:
@@ -235,7 +236,7 @@ def _draw_bars(ax: Any, effect: FeatureEffect) -> None:
         ax.hlines(middle, effect.low[shown, k], effect.high[shown, k], color="black", linewidth=0.9)
     names = short_names([effect.labels[j] for j in shown], 18)
     labels = [f"{name} ({effect.rows[j]:g})" for name, j in zip(names, shown, strict=True)]
-    ax.set_yticks(np.arange(len(shown)), labels, fontsize=min(8, 130 / len(shown)))
+    ax.set_yticks(np.arange(len(shown)), labels, fontsize=8 if len(shown) <= 12 else 7)
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.axvline(0, color="black", linewidth=0.8)
     ax.tick_params(axis="x", labelsize=8)
@@ -264,11 +265,15 @@ def _draw_map(ax: Any, effect: PairEffect, k: int) -> None:
     bar.set_label(_unit(effect, k), fontsize=8)
     bar.ax.tick_params(labelsize=8)
     ax.tick_params(labelsize=8)
-    for axis, labels, number in zip((ax.xaxis, ax.yaxis), effect.labels, effect.are_numbers, strict=True):
-        if number:
-            axis.get_major_locator().set_params(nbins=4)
-        else:
+    parts = zip((ax.xaxis, ax.yaxis), effect.labels, effect.values, effect.are_numbers, strict=True)
+    for axis, labels, values, number in parts:
+        if not number:
             axis.set_ticks(np.arange(len(labels)), short_names(labels, 14))
+        elif values.dtype.kind == "M":
+            ends = sorted({0, len(labels) - 1})
+            axis.set_ticks(axis_numbers(values)[ends], [labels[k] for k in ends])
+        else:
+            axis.get_major_locator().set_params(nbins=4)
     if not effect.are_numbers[0] and sum(map(len, effect.labels[0])) > 24:
         ax.tick_params(axis="x", rotation=90)
     for write, name in zip((ax.set_xlabel, ax.set_ylabel), effect.features, strict=True):
@@ -283,7 +288,7 @@ def _scattered(places: Array, number: bool) -> Array:
 
 def _edges(values: NDArray[Any], number: bool) -> Array:
     """Return where tiles begin and end: half-way between numbers, and around each category."""
+    points = axis_numbers(values) if number else np.arange(len(values), dtype=np.float64)
     if not number or len(values) == 1:
-        return np.arange(len(values) + 1, dtype=np.float64) - 0.5 + (float(values[0]) if number else 0.0)
-    points: Array = values.astype(np.float64)
+        return np.append(points, points[-1] + 1) - 0.5
     return np.concatenate([points[:1], (points[1:] + points[:-1]) / 2, points[-1:]])

@@ -4,6 +4,7 @@ Easy to get wrong: an accumulated effect is no probability of any row, and may l
 go along with each other. The numbers are kept as they are; words and pictures end at 0 and 1.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,11 +44,13 @@ def effects(subject: Subject) -> dict[str, Any]:
 
 def _plain(effect: FeatureEffect, classes: list[str]) -> dict[str, Any]:
     absent = effect.is_number and effect.has_missing
-    values = effect.values[: len(effect.values) - absent].tolist() if effect.is_number else effect.labels
+    values = effect.numbers[: len(effect.values) - absent].tolist() if effect.is_number else effect.labels
     return {
         "name": effect.feature,
         "is_number": effect.is_number,
+        "is_date": effect.is_date,
         "values": values,
+        "labels": effect.labels,
         "missing": absent,
         "effect": effect.effect.T.tolist(),
         "low": effect.low.T.tolist(),
@@ -94,10 +97,8 @@ def _curves(one: dict[str, Any]) -> dict[str, Any]:
         points = [(across(x), _down(y)) for x, y in zip(values, mean[:n], strict=True)]
         beside = (_down(mean[n]), _down(low[n]), _down(high[n])) if one["missing"] else None
         lines.append({"points": points, "band": there + back[::-1], "beside": beside, "colour": COLOURS[k]})
-    ticks = [tick for tick in nice_ticks(values[0], values[-1], 4) if values[0] <= tick <= values[-1]]
-    marks = [{"at": across(tick), "text": f"{tick:g}"} for tick in ticks or values[:1]]
     # A number that ends where "missing" begins gives way to it.
-    marks = [mark for mark in marks if not one["missing"] or mark["at"] < right - 12]
+    marks = [mark for mark in _marks(one, across) if not one["missing"] or mark["at"] < right - 12]
     return {
         "kind": "curves",
         "width": WIDTH,
@@ -113,6 +114,16 @@ def _curves(one: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _marks(one: dict[str, Any], across: Callable[[float], float]) -> list[dict[str, Any]]:
+    """Return round numbers below a curve; of dates the first, the middle and the last point."""
+    values = one["values"]
+    if one["is_date"]:
+        some = sorted({0, len(values) // 2, len(values) - 1})
+        return [{"at": across(values[k]), "text": one["labels"][k][:10]} for k in some]
+    ticks = [tick for tick in nice_ticks(values[0], values[-1], 4) if values[0] <= tick <= values[-1]]
+    return [{"at": across(tick), "text": f"{tick:g}"} for tick in ticks or values[:1]]
+
+
 def _down(share: float) -> float:
     return round(BOTTOM - min(max(share, 0.0), 1.0) * (BOTTOM - TOP), 1)
 
@@ -120,7 +131,7 @@ def _down(share: float) -> float:
 def _bars(one: dict[str, Any]) -> dict[str, Any]:
     rows = np.array(one["rows"])
     shown = np.sort(np.argsort(-rows, kind="stable")[:MOST_BARS])
-    labels = [str(value) for value in one["values"]] + ["missing"] * (len(rows) - len(one["values"]))
+    labels = one["labels"]
     thick = 18.0 if len(one["effect"]) == 1 else 9.0
     apart = thick * len(one["effect"]) + 12
     bars = []
