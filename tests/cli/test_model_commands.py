@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from cogmap import Knowledge, LTCNClassifier, TabularClassifier, load
 from cogmap.cli import main
+from cogmap.effects import feature_effect
 from cogmap.evaluation import evaluate
 from tests.people import people
 
@@ -120,6 +121,24 @@ def test_explain_draws(files, tmp_path, arguments):
     assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_explain_says_how_columns_act(files, model, new, tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "age.png"
+    arguments = ("explain", files / "people.cogmap", files / "new.csv", "--effect", "age", "--effect", "sex")
+    printed = run(*arguments, "--picture", picture).stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    for name in ("age", "sex"):
+        expected = feature_effect(model, new, name)
+        table = printed.partition(f"{name} ")[2].splitlines()[1 : len(expected.labels) + 1]
+        for line, label, rows, effect in zip(table, expected.labels, expected.rows, expected.effect[:, 0], strict=True):
+            assert line.split()[:3] == [label, f"{rows:g}", f"{effect:.3f}"]
+    found = json.loads(run(*arguments, "--json").stdout)
+    assert [one["column"] for one in found] == ["age", "sex"]
+    assert [line["effect"] for line in found[1]["values"]] == pytest.approx(expected.effect[:, 0].tolist())
+    kept = run("explain", files / "people.cogmap", "--effect", "sex").stdout
+    assert f"{feature_effect(model, None, 'sex').effect[0, 0]:.3f}" in kept
+
+
 def test_edit_shows_what_changes_and_writes_the_new_model(files, model, tmp_path):
     knowledge = Knowledge().irrelevant("deck").forbid("port", "fare")
     knowledge.save(tmp_path / "expert.toml")
@@ -172,6 +191,8 @@ def test_a_plain_network_serves_too(tmp_path, files):
     [
         (["explain", "people.cogmap", "--row", "0"], "--row needs DATA"),
         (["explain", "people.cogmap", "new.csv", "--row", "120"], "There is no row 120"),
+        (["explain", "people.cogmap", "new.csv", "--row", "1", "--effect", "age"], "leave out --row"),
+        (["explain", "people.cogmap", "--effect", "agee"], "There is no feature 'agee'"),
         (["explain", "people.cogmap", "new.csv", "--row", "1", "--row", "2", "--picture", "x.png"], "draws one row"),
         (["predict", "people.cogmap", "new.csv", "--keep", "name"], "There is no column 'name'"),
         (["predict", "new.csv", "new.csv"], "new.csv' cannot be loaded"),
