@@ -140,7 +140,8 @@ class EffectDisplay:
         """Write the legend of the classes, and in a figure of our own what is drawn."""
         curves = [effect for effect in self.effects if isinstance(effect, FeatureEffect)]
         if new_figure:
-            moves = "one feature moves" if curves else "two features move"
+            mixed = 0 < len(curves) < len(self.effects)
+            moves = "one or two features move" if mixed else "one feature moves" if curves else "two features move"
             how = TILES if not curves else BAND if len(curves[0].classes) == 1 else RUG
             text = f"{UNITS[self.effects[0].kind].capitalize()} as {moves}\n{how}"
             self.figure_.suptitle(text if columns > 1 else text.replace("; ", "\n"), fontsize=9)
@@ -181,7 +182,8 @@ def _draw_curves(ax: Any, effect: FeatureEffect) -> None:
     for k in range(min(len(effect.classes), MOST_CLASSES)):
         style = class_style(k)
         if len(effect.classes) == 1:
-            ax.fill_between(points, effect.low[present, k], effect.high[present, k], color=style["color"], alpha=0.13)
+            ends = effect.low[present, k], effect.high[present, k]
+            ax.fill_between(points, *ends, color=style["color"], alpha=0.13, linewidth=0)
         marker = {"marker": "o", "markersize": 3} if len(points) <= 10 else {}
         ax.plot(points, effect.effect[present, k], linewidth=1.8, **marker, **style)
         if not present.all():
@@ -259,7 +261,7 @@ def _draw_map(ax: Any, effect: PairEffect, k: int) -> None:
         limits = {"cmap": "PuOr", "vmin": -largest, "vmax": largest}
     mesh = ax.pcolormesh(*edges, np.ma.masked_invalid(surface.T), **limits)
     ax.set_facecolor("#eeeeee")
-    rug = [_scattered(place, number) for place, number in zip(effect.rug, effect.are_numbers, strict=True)]
+    rug = [_scattered(*part, seed) for seed, part in enumerate(zip(effect.rug, effect.are_numbers, strict=True))]
     ax.plot(*rug, ".", color="black", markersize=2, alpha=0.45)
     bar = ax.figure.colorbar(mesh, ax=ax)
     bar.set_label(_unit(effect, k), fontsize=8)
@@ -281,9 +283,9 @@ def _draw_map(ax: Any, effect: PairEffect, k: int) -> None:
     ax.set_title(f"{shortened(effect.features[0], 20)} and {shortened(effect.features[1], 20)}", fontsize=9)
 
 
-def _scattered(places: Array, number: bool) -> Array:
+def _scattered(places: Array, number: bool, seed: int) -> Array:
     """Return where dots are drawn: numbers where they are, rows of a category beside each other, the same each time."""
-    return places if number else places + np.random.default_rng(0).uniform(-0.35, 0.35, len(places))
+    return places if number else places + np.random.default_rng(seed).uniform(-0.35, 0.35, len(places))
 
 
 def _edges(values: NDArray[Any], number: bool) -> Array:

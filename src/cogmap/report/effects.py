@@ -75,7 +75,9 @@ def _words(effect: FeatureEffect, classes: list[str]) -> str:
 def _where(effect: FeatureEffect, at: int) -> str:
     if effect.has_missing and at == len(effect.values) - 1:
         return "where it is missing"
-    return f"{'at' if effect.is_number else 'for'} {effect.labels[at]}"
+    if not effect.is_number:
+        return f"for {effect.labels[at]}"
+    return f"at {effect.labels[at] if effect.is_date else f'{effect.values[at]:.4g}'.replace('-', '−')}"
 
 
 def effect_chart(one: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +123,7 @@ def _marks(one: dict[str, Any], across: Callable[[float], float]) -> list[dict[s
         some = sorted({0, len(values) // 2, len(values) - 1})
         return [{"at": across(values[k]), "text": one["labels"][k][:10]} for k in some]
     ticks = [tick for tick in nice_ticks(values[0], values[-1], 4) if values[0] <= tick <= values[-1]]
-    return [{"at": across(tick), "text": f"{tick:g}"} for tick in ticks or values[:1]]
+    return [{"at": across(tick), "text": f"{tick:g}".replace("-", "−")} for tick in ticks or values[:1]]
 
 
 def _down(share: float) -> float:
