@@ -1,6 +1,8 @@
 """Effects of features of fitted models, against closed forms and loops over raw rows."""
 
+from datetime import datetime
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier
-from cogmap.effects import effects_of, feature_effect, most_relevant, pair_effect
+from cogmap.columns import KINDS
+from cogmap.effect_subject import Feature
+from cogmap.effects import axis_numbers, effects_of, feature_effect, most_relevant, pair_effect
 from tests.people import people
 
 
@@ -155,6 +159,46 @@ def test_each_category_and_the_missing_one_have_a_bar_and_their_mean_is_the_mean
     mean = model.predict_proba(X)[:, 1].mean()
     assert np.average(found.effect[:, 0], weights=found.rows) == pytest.approx(mean, abs=1e-10)
     assert found.mean[0] == pytest.approx(mean, abs=1e-10)
+
+
+def test_a_column_of_many_categories_is_mapped_in_time(rng):
+    X = pd.DataFrame({"town": [f"t{k}" for k in np.repeat(np.arange(150), 4)], "size": rng.normal(size=600)})
+    model = TabularClassifier(LTCNClassifier(max_iter=1), max_categories=200).fit(X, X["size"] > 0)
+    found = pair_effect(model, X, ("town", "size"))
+    assert found.effect.shape[:2] == (150, 11)
+    assert found.rows.sum() == 600
+
+
+def test_a_date_moves_with_all_its_parts():
+    column = SimpleNamespace(
+        kind="date", missing=True, first=86_400.0 * 18_262, parts=("year", "month", "days since the first")
+    )
+    feature = Feature("sold", np.array([1, 2, 3, 4]), column)
+    rows = np.array([[9, 2020, 1, 0.0, 0], [9, 2020, 1, 1.5, 0], [9, 2021, 2, 31 + 366, 0], [9, 2020, 1, 5, 1]])
+    assert feature.is_number
+    np.testing.assert_allclose(feature.numbers(rows), [18_262, 18_263.5, 18_659, np.nan])
+    values = feature.values(rows[:, feature.places])
+    assert values.tolist()[1:] == [datetime(2020, 1, 2, 12), datetime(2021, 2, 1), None]
+    np.testing.assert_allclose(axis_numbers(values), feature.numbers(rows))
+    clock = Feature("at", np.array([0]), SimpleNamespace(kind="date", missing=False, first=3_600.0, parts=("hour",)))
+    assert clock.values(np.array([[1.0], [13.5]])).tolist() == [1.0, 13.5]
+
+
+@pytest.mark.skipif("date" not in KINDS, reason="columns of dates are no concepts here")
+def test_dates_have_the_effects_of_a_naive_computation(rng):
+    day = pd.Timestamp("2020-01-15") + pd.to_timedelta(rng.integers(0, 900, 400), unit="D")
+    X = pd.DataFrame({"sold": day, "size": rng.normal(size=400)})
+    X.loc[rng.random(400) < 0.1, "sold"] = pd.NaT
+    y = np.where(X["sold"] > pd.Timestamp("2021-06-01"), "late", "not late")
+    model = TabularClassifier(LTCNClassifier(max_iter=2)).fit(X, y)
+    found = feature_effect(model, X, "sold", bins=6, classes=["late"])
+    assert found.is_date
+    assert found.labels[-1] == "missing"
+    points = pd.to_datetime(found.values[:-1])
+    expected = naive_number(lambda rows: model.predict_proba(rows)[:, 0], X, "sold", points)
+    np.testing.assert_allclose(found.effect[:-1, 0] - found.effect[0, 0], expected, atol=1e-10)
+    assert found.labels[0] == str(X["sold"].min().date())
+    assert found.effect[-2, 0] - found.effect[0, 0] > 0.5
 
 
 def test_rare_and_unseen_categories_are_bars_of_their_own(rng):

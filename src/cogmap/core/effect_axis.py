@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+from scipy.spatial.distance import pdist, squareform
 
 from .activation import Array
 
@@ -140,14 +141,13 @@ def category_axis(codes: Codes, blocks: Array, others: Array, weight: Array) -> 
 def _differences(codes: Codes, others: Array, weight: Array, n: int) -> Array:
     """Return the sum over the features of the largest distance of two categories' distribution functions, (K, K)."""
     mass = np.bincount(codes, weight, n)
-    total = np.zeros((n, n))
+    total = np.zeros(n * (n - 1) // 2)
     for values in others.T:
         points = quantile_points(values, weight, COMPARED)
         table = np.zeros((n, len(points)))
         np.add.at(table, (codes, np.minimum(np.searchsorted(points, values), len(points) - 1)), weight)
-        functions = table.cumsum(axis=1) / mass[:, None]
-        total += np.abs(functions[:, None] - functions[None]).max(axis=2)
-    return total
+        total += pdist(table.cumsum(axis=1) / mass[:, None], "chebyshev")
+    return squareform(total) if n > 1 else np.zeros((1, 1))
 
 
 def quantile_points(values: Array, weight: Array, n_bins: int) -> Array:

@@ -18,8 +18,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csc_array, diags_array
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
 
 from .activation import Array
 from .effect_axis import Axis, Codes, weighted_quantile
@@ -151,17 +152,18 @@ def _sides(predict: Predict, rows: Array, places: tuple[Codes, Codes], axes: tup
 def _integrated(changes: Array, sides: Codes, weight: Array, shape: tuple[int, int]) -> tuple[Array, Codes]:
     """Return the surface with the nearest differences along the sides, and the part of each point; −1 for none."""
     n = shape[0] * shape[1]
-    different, which = np.unique(sides, axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    size = np.sqrt(np.bincount(which, weight))
-    begin, end = different.T
-    slope = np.zeros((len(different), n))
-    np.add.at(slope, (np.arange(len(different)), end), size)
-    np.add.at(slope, (np.arange(len(different)), begin), -size)
-    target = size[:, None] * _means(changes, which, weight, len(different))
-    surface: Array = np.linalg.lstsq(slope, target, rcond=1e-12)[0].astype(np.float64)
-    _, part = connected_components(coo_array((np.ones(len(begin)), (begin, end)), shape=(n, n)), directed=False)
-    part = np.where(np.isin(np.arange(n), different), part, -1)
+    begin, end = sides.T
+    graph = coo_array((np.r_[weight, weight], (np.r_[begin, end], np.r_[end, begin])), shape=(n, n)).tocsc()
+    _, part = connected_components(graph, directed=False)
+    # The normal equations are those of a graph's Laplacian: each part has one point free, which is held at 0.
+    balance = csc_array(diags_array(graph.sum(axis=1)) - graph)
+    slope = [np.bincount(end, weight * change, n) - np.bincount(begin, weight * change, n) for change in changes.T]
+    _, held = np.unique(part, return_index=True)
+    free = np.setdiff1d(np.arange(n), held)
+    surface = np.zeros((n, len(slope)))
+    if len(free):
+        surface[free] = splu(balance[free][:, free]).solve(np.stack(slope, axis=1)[free])
+    part = np.where(np.isin(np.arange(n), sides), part, -1)
     return surface.reshape(*shape, -1), part.reshape(shape).astype(np.intp)
 
 
