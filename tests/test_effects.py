@@ -201,6 +201,7 @@ def test_dates_have_the_effects_of_a_naive_computation(rng):
     assert found.effect[-2, 0] - found.effect[0, 0] > 0.5
 
 
+@pytest.mark.filterwarnings("ignore:Values that fit did not see")
 def test_rare_and_unseen_categories_are_bars_of_their_own(rng):
     letters = rng.choice(list("abcdef"), 300, p=[0.4, 0.3, 0.15, 0.05, 0.05, 0.05])
     X = pd.DataFrame({"letter": letters, "size": rng.normal(size=300)})
