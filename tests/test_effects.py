@@ -14,8 +14,9 @@ from sklearn.linear_model import LogisticRegression
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier
 from cogmap.columns import KINDS
+from cogmap.effect_results import axis_numbers
 from cogmap.effect_subject import Feature
-from cogmap.effects import axis_numbers, effects_of, feature_effect, most_relevant, pair_effect
+from cogmap.effects import effects_of, feature_effect, most_relevant, pair_effect
 from tests.people import people
 
 

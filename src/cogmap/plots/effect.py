@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.activation import Array
-from ..effects import MISSING, UNITS, FeatureEffect, Kind, PairEffect, axis_numbers, effects_of
+from ..effect_results import MISSING, UNITS, FeatureEffect, Kind, PairEffect, axis_numbers
+from ..effects import effects_of
 from .drawing import CLASS_COLOURS, MOST_CLASSES, NEUTRAL, class_style, panels, plain, short_names, shortened
 
 MOST_BARS = 24

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..effects import FeatureEffect, feature_effect, most_relevant
+from ..effect_results import FeatureEffect
+from ..effects import feature_effect, most_relevant
 from ..plots.drawing import short_names
 from .importance import quietly
 from .pictures import MOST_LINES, nice_ticks
