@@ -364,13 +364,26 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
 
         return save(self, path, data=data)
 
-    def to_onnx(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write the network as an ONNX file; its input is what `encode` returns, not the raw columns.
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        opset: int = 13,
+        contributions: bool = False,
+        dtype: Literal["float32", "float64"] = "float64",
+    ) -> Path:
+        """Write an ONNX file that takes the raw table: one input of shape (rows, 1) for each needed column, by name.
 
-        Parameters and result are those of `LTCNClassifier.to_onnx`.
+        Numbers, and true and false as 1 and 0, are of type `dtype`, NaN where missing; "$1,234" is given as 1234.
+        Categories are text, "1" for the number 1, and "" where missing. Outputs, parameters and result are those of
+        `LTCNClassifier.to_onnx`; an output that is called like a column has "_" behind its name. The file of
+        ``classifier_.to_onnx`` takes what `encode` returns instead.
         """
+        from .onnx import export
+
         check_is_fitted(self)
-        return self.classifier_.to_onnx(path, **options)
+        model, columns = self.classifier_, self.columns_
+        return export(model, path, opset=opset, contributions=contributions, dtype=dtype, columns=columns)
 
     @property
     def feature_importances_(self) -> Array:

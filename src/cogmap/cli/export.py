@@ -1,11 +1,12 @@
 """``cogmap export``."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from .inputs import FILE, NEW_FILE, load_model
-from .output import emit, json_option, say
+from .output import emit, json_option, say, table_text
 
 
 @click.command()
@@ -16,16 +17,26 @@ from .output import emit, json_option, say
 def export(model: Path, output: Path, contributions: bool, as_json: bool) -> None:
     r"""Write MODEL as an ONNX file, which runs without Python.
 
+    The file takes the raw table, one input of shape (rows, 1) for each column; their names and types are printed. A
+    network that was saved without a table has one input X.
+
     \b
     Example:
       cogmap export people.cogmap people.onnx
     """
+    from ..onnx import table_inputs
+
     classifier = load_model(model)
     classifier.to_onnx(output, contributions=contributions)
-    network = getattr(classifier, "classifier_", classifier)
-    names = [str(name) for name in getattr(network, "feature_names_in_", range(network.n_features_in_))]
-    say(f"{output} takes {len(names)} encoded columns and gives labels and probabilities.")
-    if as_json:
-        emit({"onnx": str(output), "inputs": names, "classes": classifier.classes_})
+    if hasattr(classifier, "columns_"):
+        inputs: Any = table_inputs(classifier.columns_)
+        what = "columns of the table, each as one input,"
+        text = table_text(["input", "type", "missing"], [(i.name, i.type, i.missing or "empty text") for i in inputs])
     else:
-        click.echo("\n".join(names))
+        inputs = [str(name) for name in getattr(classifier, "feature_names_in_", range(classifier.n_features_in_))]
+        what, text = "features, all as one input X,", "\n".join(inputs)
+    say(f"{output} takes {len(inputs)} {what} and gives labels and probabilities.")
+    if as_json:
+        emit({"onnx": str(output), "inputs": inputs, "classes": classifier.classes_})
+    else:
+        click.echo(text)

@@ -6,5 +6,6 @@ except ImportError as error:
     raise ImportError('Export to ONNX needs the onnx package: pip install "cogmap[onnx]".') from error
 
 from .model_file import export
+from .table import table_inputs
 
-__all__ = ["export"]
+__all__ = ["export", "table_inputs"]

@@ -1,9 +1,11 @@
 """An ONNX graph that is written like array code: tensors have operators, and each operation becomes a node.
 
 Easy to get wrong: members of a stack share scaling and states, and a graph would compute them again. So a node with the
-same operator, inputs and attributes as an earlier one *is* that one, and equal arrays are stored once.
+same operator, inputs and attributes as an earlier one *is* that one, and equal arrays are stored once. And an input may
+have any name that a column of a table has: all other names give way to it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -15,9 +17,10 @@ Operand = Union["Tensor", NDArray[Any], float]
 
 
 class Graph:
-    """Nodes and constants, in the order in which they were asked for."""
+    """Nodes and constants, in the order in which they were asked for; none has the name of an input."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: Iterable[str] = ("X",)) -> None:
+        self._inputs = frozenset(inputs)
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
         self._known: dict[Any, str] = {}
@@ -31,7 +34,7 @@ class Graph:
             array = array.astype(np.float64)
         key = array.dtype.str, array.shape, tuple(array) if array.dtype.kind == "O" else array.tobytes()
         if key not in self._known:
-            self._known[key] = f"constant_{len(self.constants)}"
+            self._known[key] = self._free(f"constant_{len(self.constants)}")
             self.constants.append(numpy_helper.from_array(array, self._known[key]))
         return Tensor(self, self._known[key])
 
@@ -40,19 +43,27 @@ class Graph:
         return value if isinstance(value, Tensor) else self.constant(value)
 
     def node(self, operator: str, *inputs: Operand, **attributes: Any) -> "Tensor":
-        """Return the result of an operator of the default ONNX domain."""
+        """Return the result of an operator, of the default ONNX domain or of that among the attributes."""
         names = [self.operand(value).name for value in inputs]
         key = operator, tuple(names), repr(sorted(attributes.items()))
         if key not in self._known:
-            self._known[key] = f"{operator}_{len(self.nodes)}"
+            self._known[key] = self._free(f"{operator}_{len(self.nodes)}")
             self.nodes.append(
                 helper.make_node(operator, names, [self._known[key]], name=self._known[key], **attributes)
             )
         return Tensor(self, self._known[key])
 
-    def output(self, tensor: "Tensor", name: str) -> None:
-        """Give a tensor a name by which a user of the graph asks for it."""
+    def output(self, tensor: "Tensor", name: str) -> str:
+        """Give a tensor a name by which a user of the graph asks for it, and return that name."""
+        name = self._free(name)
         self.nodes.append(helper.make_node("Identity", [tensor.name], [name], name=name))
+        return name
+
+    def _free(self, name: str) -> str:
+        """Return a name, with underscores behind it where an input is called so."""
+        while name in self._inputs:
+            name += "_"
+        return name
 
 
 @dataclass(frozen=True)

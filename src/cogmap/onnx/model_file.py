@@ -6,6 +6,7 @@ the same folder and then moved.
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,20 @@ from onnx import ModelProto, TensorProto, ValueInfoProto, checker, defs, helper
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
+from ..columns import Column
 from ..estimator import NetworkClassifier
 from ..writing import whole
 from .graph import Graph, Tensor, total
 from .scores import Split, probabilities
+from .table import Input, encoded, table_inputs
 
 OLDEST_OPSET = 13
 """The first operator set in which every operator has the form in which it is used here."""
 
-INPUT_TYPES = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
+TEXT_OPSET = 2
+"""The version of the domain ai.onnx.ml that is imported where a column is text."""
+
+INPUT_TYPES = {"double": TensorProto.DOUBLE, "float": TensorProto.FLOAT, "string": TensorProto.STRING}
 
 OUTPUTS = {
     "label": "The predicted class: the one with the largest score.",
@@ -36,21 +42,31 @@ OUTPUTS = {
 
 
 def export(
-    classifier: NetworkClassifier, path: str | os.PathLike[str], *, opset: int, contributions: bool, dtype: str
+    classifier: NetworkClassifier,
+    path: str | os.PathLike[str],
+    *,
+    opset: int,
+    contributions: bool,
+    dtype: str,
+    columns: Sequence[Column] = (),
 ) -> Path:
-    """Write a fitted classifier as an ONNX file and return its path; see `NetworkClassifier.to_onnx`."""
+    """Write a fitted classifier as an ONNX file and return its path; see `NetworkClassifier.to_onnx`.
+
+    With the columns of a table that its features encode, the graph takes these instead of the features; see
+    `TabularClassifier.to_onnx`.
+    """
     check_is_fitted(classifier)
     newest = defs.onnx_opset_version()
     if opset not in range(OLDEST_OPSET, newest + 1):
         raise ValueError(f"opset={opset!r} is not supported: use a whole number from {OLDEST_OPSET} to {newest}.")
-    if dtype not in INPUT_TYPES:
-        raise ValueError(f"dtype={dtype!r} is unknown: use one of {', '.join(map(repr, INPUT_TYPES))}.")
-    graph = Graph()
-    rows = Tensor(graph, "X")
-    outputs = _outputs(classifier, rows.as_float64() if dtype == "float32" else rows, contributions)
-    for name, tensor in outputs.items():
-        graph.output(tensor, name)
-    model = _model(classifier, graph, list(outputs), int(opset), dtype)
+    if dtype not in ("float32", "float64"):
+        raise ValueError(f"dtype={dtype!r} is unknown: use one of 'float32', 'float64'.")
+    inputs = table_inputs(columns, dtype) if columns else [_features(classifier, dtype)]
+    graph = Graph(taken.name for taken in inputs)
+    rows = encoded(graph, columns) if columns else Tensor(graph, "X")
+    outputs = _outputs(classifier, rows if columns or dtype == "float64" else rows.as_float64(), contributions)
+    described = [_output(classifier, name, graph.output(tensor, name)) for name, tensor in outputs.items()]
+    model = _model(classifier, graph, inputs, described, int(opset))
     checker.check_model(model, full_check=True)
     return _written(model.SerializeToString(), Path(path))
 
@@ -86,18 +102,14 @@ def _outputs(classifier: NetworkClassifier, rows: Tensor, contributions: bool) -
     return found
 
 
-def _model(classifier: NetworkClassifier, graph: Graph, outputs: list[str], opset: int, dtype: str) -> ModelProto:
-    types = {"label": helper.np_dtype_to_tensor_dtype(label_values(classifier.classes_).dtype)}
-    shapes = {"label": (), "contributions": classifier.outer_weights_.shape}
-    each_class = (len(classifier.classes_),)
-    rows = _described("X", INPUT_TYPES[dtype], (classifier.n_features_in_,), "Rows, columns in the features' order.")
-    described = [
-        _described(name, types.get(name, TensorProto.DOUBLE), shapes.get(name, each_class), OUTPUTS[name])
-        for name in outputs
-    ]
-    imports = [helper.make_opsetid("", opset)]
+def _model(
+    classifier: NetworkClassifier, graph: Graph, inputs: list[Input], outputs: list[ValueInfoProto], opset: int
+) -> ModelProto:
+    taken = [_described(i.name, INPUT_TYPES[i.type], (i.width,), i.meaning) for i in inputs]
+    versions = {"": opset} | {node.domain: TEXT_OPSET for node in graph.nodes if node.domain}
+    imports = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
     model = helper.make_model(
-        helper.make_graph(graph.nodes, "cogmap", [rows], described, initializer=graph.constants),
+        helper.make_graph(graph.nodes, "cogmap", taken, outputs, initializer=graph.constants),
         opset_imports=imports,
         ir_version=helper.find_min_ir_version_for(imports),
         producer_name="cogmap",
@@ -105,8 +117,21 @@ def _model(classifier: NetworkClassifier, graph: Graph, outputs: list[str], opse
         doc_string=f"{type(classifier).__name__}: Long-Term Cognitive Network with {len(classifier.concept_names_)} "
         f"concepts, read over {classifier.n_iter_} iterations.",
     )
-    helper.set_model_props(model, _metadata(classifier))
+    helper.set_model_props(model, _metadata(classifier, inputs))
     return model
+
+
+def _features(classifier: NetworkClassifier, dtype: str) -> Input:
+    """Return the one input of a network without a table."""
+    type_ = "float" if dtype == "float32" else "double"
+    return Input("X", type_, classifier.n_features_in_, None, "Rows, columns in the features' order.")
+
+
+def _output(classifier: NetworkClassifier, kind: str, name: str) -> ValueInfoProto:
+    types = {"label": helper.np_dtype_to_tensor_dtype(label_values(classifier.classes_).dtype)}
+    shapes = {"label": (), "contributions": classifier.outer_weights_.shape}
+    shape = shapes.get(kind, (len(classifier.classes_),))
+    return _described(name, types.get(kind, TensorProto.DOUBLE), shape, OUTPUTS[kind])
 
 
 def _described(name: str, kind: int, shape: tuple[int, ...], text: str) -> ValueInfoProto:
@@ -114,12 +139,13 @@ def _described(name: str, kind: int, shape: tuple[int, ...], text: str) -> Value
     return helper.make_tensor_value_info(name, kind, ["rows", *shape], doc_string=text)
 
 
-def _metadata(classifier: NetworkClassifier) -> dict[str, str]:
-    """Return names for what the tensors number, as JSON."""
+def _metadata(classifier: NetworkClassifier, inputs: list[Input]) -> dict[str, str]:
+    """Return names for what the tensors number, and what the inputs hold, as JSON."""
     named = {
         "feature_names": classifier._feature_names(),
         "concept_names": classifier.concept_names_.tolist(),
         "classes": classifier.classes_.tolist(),
+        "inputs": [{"name": i.name, "type": i.type, "missing": i.missing, "meaning": i.meaning} for i in inputs],
     }
     return {key: json.dumps(value, ensure_ascii=False) for key, value in named.items()}
 
