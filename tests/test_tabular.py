@@ -534,11 +534,13 @@ def test_a_file_of_a_version_without_dates_is_loaded(table, fitted):
     np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
 
 
-def test_onnx_takes_what_encode_returns(table, fitted, tmp_path):
+def test_onnx_takes_the_raw_columns(table, fitted, tmp_path):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     X, _ = table
     session = runtime.InferenceSession(fitted.to_onnx(tmp_path / "people.onnx"))
-    label, probability = session.run(["label", "probabilities"], {"X": fitted.encode(X).to_numpy()})
+    text = {name: X[[name]].astype(object).fillna("").to_numpy() for name in ("sex", "port", "deck")}
+    numbers = {name: X[[name]].to_numpy(dtype=float) for name in ("age", "class", "fare")}
+    label, probability = session.run(["label", "probabilities"], text | numbers)
     np.testing.assert_array_equal(label, fitted.predict(X))
     np.testing.assert_allclose(probability, fitted.predict_proba(X), atol=1e-6)

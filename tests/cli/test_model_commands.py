@@ -168,10 +168,27 @@ def test_export_names_its_inputs(files, model, new, tmp_path):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     result = run("export", files / "people.cogmap", tmp_path / "people.onnx")
-    encoded = model.encode(new)
-    assert result.stdout.splitlines() == list(encoded)
     session = runtime.InferenceSession(tmp_path / "people.onnx")
-    assert session.run(["label"], {"X": encoded.to_numpy()})[0].tolist() == model.predict(new).tolist()
+    words = {"tensor(double)": "double NaN", "tensor(string)": "string empty text"}
+    expected = ["input type missing", *(f"{i.name} {words[i.type]}" for i in session.get_inputs())]
+    assert [" ".join(line.split()) for line in result.stdout.splitlines()] == expected
+    given = {
+        i.name: new[[i.name]].astype(object).fillna("").to_numpy() if i.type == "tensor(string)"
+        else new[[i.name]].to_numpy(dtype=float)
+        for i in session.get_inputs()
+    }  # fmt: skip
+    assert session.run(["label"], given)[0].tolist() == model.predict(new).tolist()
+    assert "takes 6 columns of the table" in result.stderr
+    listed = json.loads(run("export", files / "people.cogmap", tmp_path / "again.onnx", "--json").stdout)["inputs"]
+    assert [(i["name"], i["type"]) for i in listed[:2]] == [("age", "double"), ("sex", "string")]
+
+
+def test_export_of_a_plain_network_names_its_features(tmp_path):
+    pytest.importorskip("onnx")
+    path = LTCNClassifier().fit(people()[["fare", "class"]], people()["survived"]).save(tmp_path / "plain.cogmap")
+    result = run("export", path, tmp_path / "plain.onnx")
+    assert result.stdout.splitlines() == ["fare", "class"]
+    assert "takes 2 features, all as one input X" in result.stderr
 
 
 def test_a_plain_network_serves_too(tmp_path, files):

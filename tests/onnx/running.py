@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnxruntime
+import pandas as pd
 from onnx import TensorProto, helper
 from sklearn.datasets import load_wine
 
@@ -13,10 +14,10 @@ TRAIN = np.arange(len(X)) % 2 == 0
 
 
 def run(model, rows, outputs=None):
-    """Return what an ONNX file or its content gives for rows, by output."""
+    """Return what an ONNX file or its content gives, by output, for rows or for inputs by name."""
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     outputs = outputs or [output.name for output in session.get_outputs()]
-    return dict(zip(outputs, session.run(outputs, {"X": rows}), strict=True))
+    return dict(zip(outputs, session.run(outputs, rows if isinstance(rows, dict) else {"X": rows}), strict=True))
 
 
 def run_graph(build, rows):
@@ -27,6 +28,20 @@ def run_graph(build, rows):
     proto = helper.make_graph(graph.nodes, "graph", ends[:1], ends[1:], initializer=graph.constants)
     model = helper.make_model(proto, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
     return run(model.SerializeToString(), rows)["result"]
+
+
+def inputs_of(path, frame):
+    """Return what a file takes of a table, by name: text with "" for a missing value, numbers with NaN."""
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return {i.name: column_input(frame[i.name], i.type) for i in session.get_inputs()}
+
+
+def column_input(values, kind):
+    """Return a column as an input of an ONNX graph."""
+    if kind == "tensor(string)":
+        return np.array([["" if pd.isna(value) else str(value)] for value in values], dtype=object).reshape(-1, 1)
+    numbers = [[np.nan if pd.isna(value) else float(value)] for value in values]
+    return np.array(numbers, dtype=np.float32 if kind == "tensor(float)" else np.float64).reshape(-1, 1)
 
 
 def assert_same(clf, rows, found):

@@ -43,6 +43,15 @@ def test_labels_that_onnx_has_not_are_refused(classes):
         label_values(classes)
 
 
+def test_text_that_onnx_has_not_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"The classes cannot be part of an ONNX file: '\\ud800' is not valid Unicode"):
+        LTCNClassifier(max_iter=1).fit(X, np.array(["a", "\ud800", "c"])[Y]).to_onnx(tmp_path / "model.onnx")
+    clf = LTCNClassifier(max_iter=1).fit(X, Y)
+    clf.feature_names_in_ = np.array(["\ud800"] * 13, dtype=object)
+    with pytest.raises(ValueError, match="The features cannot be part"):
+        clf.to_onnx(tmp_path / "model.onnx")
+
+
 @pytest.fixture(scope="module")
 def proto(stack_file):
     return onnx.load(stack_file)

@@ -140,3 +140,14 @@ def hstack(tensors: list[Tensor], axis: int = 1) -> Tensor:
 def total(tensors: list[Tensor]) -> Tensor:
     """Return the sum of tensors."""
     return sum(tensors[1:], start=tensors[0])
+
+
+def check_text(texts: Iterable[str], whose: str) -> None:
+    """Raise for text that ONNX cannot hold: half of a surrogate pair has no UTF-8."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"{whose} cannot be part of an ONNX file: {text!r} is not valid Unicode. Correct it and fit again."
+            ) from None

@@ -7,6 +7,7 @@ the same folder and then moved.
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from .. import __version__
 from ..columns import Column
 from ..estimator import NetworkClassifier
 from ..writing import whole
-from .graph import Graph, Tensor, total
+from .graph import Graph, Tensor, check_text, total
 from .scores import Split, probabilities
 from .table import Input, encoded, table_inputs
 
@@ -75,6 +76,7 @@ def label_values(classes: NDArray[Any]) -> NDArray[Any]:
     """Return the classes as an array of one type that ONNX has."""
     kinds = {np.asarray(value).dtype.kind for value in classes.tolist()}
     if kinds == {"U"}:
+        check_text(classes.tolist(), "The classes")
         return np.array(classes.tolist(), dtype=object)
     if len(kinds) == 1 and kinds <= set("bif"):
         return np.array(classes.tolist())
@@ -123,6 +125,7 @@ def _model(
 
 def _features(classifier: NetworkClassifier, dtype: str) -> Input:
     """Return the one input of a network without a table."""
+    check_text(classifier._feature_names(), "The features")
     type_ = "float" if dtype == "float32" else "double"
     return Input("X", type_, classifier.n_features_in_, None, "Rows, columns in the features' order.")
 
@@ -145,7 +148,7 @@ def _metadata(classifier: NetworkClassifier, inputs: list[Input]) -> dict[str, s
         "feature_names": classifier._feature_names(),
         "concept_names": classifier.concept_names_.tolist(),
         "classes": classifier.classes_.tolist(),
-        "inputs": [{"name": i.name, "type": i.type, "missing": i.missing, "meaning": i.meaning} for i in inputs],
+        "inputs": [asdict(taken) for taken in inputs],
     }
     return {key: json.dumps(value, ensure_ascii=False) for key, value in named.items()}
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..columns import Column
-from .graph import Graph, Tensor, hstack
+from .graph import Graph, Tensor, check_text, hstack
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Input:
         What stands for a missing value: "NaN", or this text; None where none may be missing.
     meaning : str
         What it holds, in a sentence.
+    categories : tuple of str
+        The texts that are known by name; all others count as one.
     """
 
     name: str
@@ -45,13 +47,16 @@ class Input:
     width: int
     missing: str | None
     meaning: str
+    categories: tuple[str, ...] = ()
 
 
 def table_inputs(columns: Sequence[Column], dtype: str = "float64") -> list[Input]:
     """Return the input of each column that is needed; numbers are of type `dtype`, "float32" or "float64"."""
     used = [column for column in columns if column.needed]
     for column in used:
-        _check_text(column)
+        if not column.name:
+            raise ValueError("A column with an empty name cannot be an input of an ONNX graph: name it and fit again.")
+        check_text((column.name, *column.categories), f"Column {column.name!r}")
     return [_input(column, "float" if dtype == "float32" else "double") for column in used]
 
 
@@ -75,12 +80,12 @@ def missing_text(column: Column) -> str:
 def _input(column: Column, number: str) -> Input:
     if is_text(column):
         missing = missing_text(column)
-        spelling = "category as text, a number among them as 1 and not 1.0"
-        return Input(column.name, "string", 1, missing, f"{column.name}: {spelling}; {missing!r} where missing.")
-    meaning = (
-        "true as 1 and false as 0" if column.kind == "boolean" else "number, without currency, separators or percent"
+        meaning = f"Category as text, the number 1 as '1'; {missing!r} where missing."
+        return Input(column.name, "string", 1, missing, meaning, column.categories)
+    what = (
+        "True as 1 and false as 0" if column.kind == "boolean" else "Number, without currency or thousands separators"
     )
-    return Input(column.name, number, 1, "NaN", f"{column.name}: {meaning}; NaN where missing.")
+    return Input(column.name, number, 1, "NaN", f"{what}; NaN where missing.")
 
 
 def _encoded(column: Column, values: Tensor) -> list[Tensor]:
@@ -119,19 +124,3 @@ def _unused(texts: Collection[str], text: str) -> str:
     while found in texts:
         found += text
     return found
-
-
-def _check_text(column: Column) -> None:
-    """Raise for a name that no input can have, and for text that cannot be written."""
-    if not column.name:
-        raise ValueError(
-            "A column with an empty name cannot be an input of an ONNX graph: give it a name and fit again."
-        )
-    for text in (column.name, *column.categories):
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                f"Column {column.name!r} cannot be an input of an ONNX graph: {text!r} is not valid Unicode. Correct "
-                "it and fit again."
-            ) from None
