@@ -374,10 +374,10 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
     ) -> Path:
         """Write an ONNX file that takes the raw table: one input of shape (rows, 1) for each needed column, by name.
 
-        Numbers, and true and false as 1 and 0, are of type `dtype`, NaN where missing; "$1,234" is given as 1234.
-        Categories are text, "1" for the number 1, and "" where missing. Outputs, parameters and result are those of
-        `LTCNClassifier.to_onnx`; an output that is called like a column has "_" behind its name. The file of
-        ``classifier_.to_onnx`` takes what `encode` returns instead.
+        Numbers, and true and false as 1 and 0, are of type `dtype`, NaN where missing; "$1,234" is given as 1234. Dates
+        are seconds since 1970-01-01 UTC in double precision, or NaN. Categories are text, "1" for the number 1, and ""
+        where missing. Outputs, parameters and result are those of `LTCNClassifier.to_onnx`; an output that is called
+        like a column has "_" behind its name. The file of ``classifier_.to_onnx`` takes what `encode` returns instead.
         """
         from .onnx import export
 

@@ -31,7 +31,7 @@ def run_graph(build, rows):
 
 
 def inputs_of(path, frame):
-    """Return what a file takes of a table, by name: text with "" for a missing value, numbers with NaN."""
+    """Return what a file takes of a table, by name: text, "" where missing; numbers, and dates in seconds, or NaN."""
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     return {i.name: column_input(frame[i.name], i.type) for i in session.get_inputs()}
 
@@ -40,7 +40,8 @@ def column_input(values, kind):
     """Return a column as an input of an ONNX graph."""
     if kind == "tensor(string)":
         return np.array([["" if pd.isna(value) else str(value)] for value in values], dtype=object).reshape(-1, 1)
-    numbers = [[np.nan if pd.isna(value) else float(value)] for value in values]
+    plain = (value.timestamp() if isinstance(value, pd.Timestamp) else value for value in values)
+    numbers = [[np.nan if pd.isna(value) else float(value)] for value in plain]
     return np.array(numbers, dtype=np.float32 if kind == "tensor(float)" else np.float64).reshape(-1, 1)
 
 

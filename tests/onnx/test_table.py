@@ -1,26 +1,32 @@
 """Graphs that take a raw table, against what Python makes of the same table."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import onnx
 import pandas as pd
 import pytest
+from cogmap.column_description import describe
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from cogmap import LTCNClassifier, TabularClassifier
-from cogmap.columns import Column, describe
+from cogmap import LTCNClassifier, TabularClassifier, dates
+from cogmap.columns import Column
 from cogmap.onnx import table_inputs
-from cogmap.onnx.graph import Graph
+from cogmap.onnx.dates import date_parts
+from cogmap.onnx.graph import Graph, hstack
 from cogmap.onnx.table import encoded
 from tests.people import people
 
-from .running import assert_same, column_input, inputs_of, run
+from .running import assert_same, column_input, inputs_of, run, run_graph
+
+pytestmark = pytest.mark.filterwarnings("ignore::cogmap.warnings.UnseenValueWarning")
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8)
 NUMBERS = st.floats(-1e6, 1e6)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def encode(columns, frame, dtype="float64"):
@@ -160,7 +166,11 @@ def test_each_needed_column_is_an_input_that_says_what_it_takes(passengers, tmp_
     assert {i["name"]: i["missing"] for i in listed}["sex"] == ""
     assert {i["name"]: i["missing"] for i in listed}["age"] == "NaN"
     assert listed[1]["categories"] == ["female", "male"]
-    assert listed[0]["meaning"] == "Number, without currency or thousands separators; NaN where missing."
+    assert [i["meaning"] for i in listed[:2]] == [
+        "Number; NaN where missing.",
+        "Category as text, the number 1 as '1'; '' where missing.",
+    ]
+    assert listed[-1]["meaning"] == "Anything, since only counts whether it is missing; NaN where missing."
 
 
 def test_without_text_the_operators_are_plain(tmp_path):
@@ -192,6 +202,15 @@ def test_any_number_of_rows(n_rows, passengers, tmp_path):
     found = run(path, {name: values[:n_rows] for name, values in inputs_of(path, rows).items()})
     assert found["label"].tolist() == model.predict(rows)[:n_rows].tolist()
     assert found["probabilities"].shape == (n_rows, 2)
+
+
+def test_the_empty_text_may_be_a_rare_category():
+    values = pd.Series(["red"] * 9 + ["blue"] * 8 + ["", "green"], dtype=object)
+    column = describe(values, "colour", np.ones(len(values)), declared="category", max_categories=3)
+    assert column.other
+    (given,) = table_inputs([column])
+    assert given.missing == "missing"
+    assert encode([column], {"colour": pd.Series(["", "missing"])}).tolist() == [[0, 0, 1], [0, 1, 0]]
 
 
 def test_the_empty_text_may_be_a_category(tmp_path):
@@ -234,3 +253,62 @@ def test_the_network_alone_takes_what_encode_returns(passengers, tmp_path):
     model, rows = passengers
     found = run(model.classifier_.to_onnx(tmp_path / "network.onnx"), model.encode(rows).to_numpy())
     np.testing.assert_array_equal(found["label"], model.predict(rows))
+
+
+MOMENTS = st.datetimes(timezones=st.just(UTC))
+
+
+@given(st.lists(MOMENTS, min_size=1, max_size=50), MOMENTS)
+def test_the_parts_of_dates_are_those_of_the_calendar(moments, first):
+    seconds = np.array([[(moment - EPOCH) / timedelta(seconds=1)] for moment in moments])
+    start = (first - EPOCH) / timedelta(seconds=1)
+    found = run_graph(lambda values: hstack([*date_parts(values, start).values()]), seconds)
+    # Far from 1970 a float does not hold every microsecond: the calendar is asked about the moment that it holds.
+    whole = [EPOCH + timedelta(seconds=float(value)) for value in seconds[:, 0]]
+    calendar = [[moment.year, moment.month, moment.isoweekday()] for moment in whole]
+    assert found[:, :3].tolist() == calendar
+    hours = [moment.hour + moment.minute / 60 + (moment.second + moment.microsecond / 1e6) / 3600 for moment in whole]
+    np.testing.assert_allclose(found[:, 3], hours, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(found[:, 4], (seconds[:, 0] - start) / 86_400, rtol=1e-15)
+    np.testing.assert_array_equal(found, np.hstack([*dates.date_parts(seconds, start).values()]))
+
+
+@pytest.fixture(scope="module")
+def sales():
+    """Return a model of dates, times of day and amounts of money, a raw table, and what a graph takes of it."""
+    rng = np.random.default_rng(0)
+    sold = pd.Series(pd.Timestamp("2019-11-03") + pd.to_timedelta(rng.integers(0, 10**8, 200), unit="s"))
+    sold[rng.random(200) < 0.1] = pd.NaT
+    opened = rng.integers(0, 24 * 60, 200)
+    price = np.round(rng.uniform(900, 9000, 200), 2)
+    X = pd.DataFrame(
+        {
+            "sold": sold,
+            "written": sold.dt.strftime("%d.%m.%Y %H:%M:%S"),
+            "opened": [f"{minute // 60:02}:{minute % 60:02}" for minute in opened],
+            "price": [f"${value:,.2f}" for value in price],
+        }
+    )
+    given = pd.DataFrame({"sold": sold, "written": sold, "opened": opened * 60, "price": price})
+    model = TabularClassifier(LTCNClassifier()).fit(X, np.where(sold.dt.month.fillna(1) > 6, "late", "early"))
+    assert [column.kind for column in model.columns_] == ["date", "date", "date", "number"]
+    assert model.columns_[0].missing
+    return model, X, given
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_dates_and_money_are_numbers(sales, dtype, tmp_path):
+    model, X, given = sales
+    path = model.to_onnx(tmp_path / "sales.onnx", dtype=dtype)
+    types = [i.type.tensor_type.elem_type for i in onnx.load(path).graph.input]
+    assert types == [TensorProto.DOUBLE] * 3 + [TensorProto.FLOAT if dtype == "float32" else TensorProto.DOUBLE]
+    rounded = X.assign(price=given["price"].astype(dtype))
+    assert_same(model.classifier_, model.encode(rounded), run(path, inputs_of(path, given)))
+    np.testing.assert_array_equal(encode(model.columns_, given), model.encode(X).to_numpy())
+    (listed,) = (json.loads(item.value) for item in onnx.load(path).metadata_props if item.key == "inputs")
+    assert [i["meaning"].partition(";")[0] for i in listed] == [
+        "Date in seconds since 1970-01-01 UTC",
+        "Date in seconds since 1970-01-01 UTC",
+        "Time of day in seconds",
+        "Number, without the unit and the marks between digits that the table has",
+    ]

@@ -1,15 +1,16 @@
 """The columns of a raw table as inputs of an ONNX graph, and the numbers that the network reads of them.
 
-One input of shape (rows, 1) for each column that has a concept, under the column's own name. Numbers, and true and
-false as 1 and 0, are NaN where missing; categories are text. What a category becomes is a table with one line for each
-known value, one for any other and one for a missing value, which `Column.encode` itself fills in; the graph looks the
-line up.
+One input of shape (rows, 1) for each column that has a concept, under the column's own name. Numbers, true and false as
+1 and 0, and dates as seconds since 1970-01-01 UTC are NaN where missing; categories are text. What a category becomes
+is a table with one line for each known value, one for any other and one for a missing value, which `Column.encode`
+itself fills in; the graph looks the line up.
 
 The look-up is LabelEncoder of the domain ``ai.onnx.ml``, version 2, the one operator here that is not of the default
 domain. Equal compares text from opset 19 on only, and would need one comparison for each category; LabelEncoder runs
 beside opset 13 and is a single hashed look-up, in every onnxruntime that has not been built without that domain.
 
-Easy to get wrong: ONNX has no missing text. The empty text stands for it, unless it is a category of the column.
+Easy to get wrong: ONNX has no missing text. The empty text stands for it, unless it is a value of the column. And
+seconds since 1970 have no room in float32, which would round them to two minutes: dates are always double.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..columns import Column
+from .dates import date_parts
 from .graph import Graph, Tensor, check_text, hstack
 
 
@@ -73,19 +75,32 @@ def is_text(column: Column) -> bool:
 
 
 def missing_text(column: Column) -> str:
-    """Return what stands for a missing value: the empty text, or one that is no category of the column."""
-    return _unused(column.categories, "missing")
+    """Return what stands for a missing value: the empty text, or one that `fit` did not see in the column."""
+    return _unused((*column.categories, *column.rare), "missing")
 
 
 def _input(column: Column, number: str) -> Input:
+    """Describe the input of a column; `number` is the type of numbers."""
     if is_text(column):
         missing = missing_text(column)
-        meaning = f"Category as text, the number 1 as '1'; {missing!r} where missing."
-        return Input(column.name, "string", 1, missing, meaning, column.categories)
-    what = (
-        "True as 1 and false as 0" if column.kind == "boolean" else "Number, without currency or thousands separators"
-    )
-    return Input(column.name, number, 1, "NaN", f"{what}; NaN where missing.")
+        return Input(
+            column.name, "string", 1, missing, f"{_meaning(column)}; {missing!r} where missing.", column.categories
+        )
+    kind = "double" if column.kind == "date" else number
+    return Input(column.name, kind, 1, "NaN", f"{_meaning(column)}; NaN where missing.")
+
+
+def _meaning(column: Column) -> str:
+    """Say what is to be given of a column."""
+    if column.kind == "constant":
+        return "Anything, since only counts whether it is missing"
+    if column.kind == "category":
+        return "Category as text, the number 1 as '1'"
+    if column.kind == "date":
+        return "Time of day in seconds" if column.format == "time" else "Date in seconds since 1970-01-01 UTC"
+    if column.kind == "boolean":
+        return "True as 1 and false as 0"
+    return "Number, without the unit and the marks between digits that the table has" if column.format else "Number"
 
 
 def _encoded(column: Column, values: Tensor) -> list[Tensor]:
@@ -93,7 +108,10 @@ def _encoded(column: Column, values: Tensor) -> list[Tensor]:
         return [_looked_up(column, values)]
     numbers = values.as_float64()
     absent = numbers.apply("IsNaN")
-    parts = [absent.where(float(column.fill or 0), numbers)] if column.kind in ("number", "boolean") else []
+    parts = [] if column.kind == "constant" else [absent.where(float(column.fill or 0), numbers)]
+    if column.kind == "date":
+        found = date_parts(parts[0], column.first or 0.0)
+        parts = [found[part] for part in column.parts]
     return parts + [absent.as_float64()] * column.missing
 
 
