@@ -169,8 +169,11 @@ def test_export_names_its_inputs(files, model, new, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     result = run("export", files / "people.cogmap", tmp_path / "people.onnx")
     session = runtime.InferenceSession(tmp_path / "people.onnx")
-    words = {"tensor(double)": "double NaN", "tensor(string)": "string empty text"}
-    expected = ["input type missing", *(f"{i.name} {words[i.type]}" for i in session.get_inputs())]
+    words = {
+        "tensor(double)": "double Number; NaN where missing.",
+        "tensor(string)": "string Category as text, the number 1 as '1'; '' where missing.",
+    }
+    expected = [f"{i.name} {words[i.type]}" for i in session.get_inputs()]
     assert [" ".join(line.split()) for line in result.stdout.splitlines()] == expected
     given = {
         i.name: new[[i.name]].astype(object).fillna("").to_numpy() if i.type == "tensor(string)"

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from .inputs import FILE, NEW_FILE, load_model
-from .output import emit, json_option, say, table_text
+from .output import emit, json_option, say
 
 
 @click.command()
@@ -17,8 +17,8 @@ from .output import emit, json_option, say, table_text
 def export(model: Path, output: Path, contributions: bool, as_json: bool) -> None:
     r"""Write MODEL as an ONNX file, which runs without Python.
 
-    The file takes the raw table, one input of shape (rows, 1) for each column; their names and types are printed. A
-    network that was saved without a table has one input X.
+    The file takes the raw table, one input of shape (rows, 1) for each column; their names, types and meanings are
+    printed. A network that was saved without a table has one input X.
 
     \b
     Example:
@@ -31,7 +31,8 @@ def export(model: Path, output: Path, contributions: bool, as_json: bool) -> Non
     if hasattr(classifier, "columns_"):
         inputs: Any = table_inputs(classifier.columns_)
         what = "columns of the table, each as one input,"
-        text = table_text(["input", "type", "missing"], [(i.name, i.type, i.missing or "empty text") for i in inputs])
+        width = max(len(i.name) for i in inputs)
+        text = "\n".join(f"{i.name:<{width}}  {i.type:<6}  {i.meaning}" for i in inputs)
     else:
         inputs = [str(name) for name in getattr(classifier, "feature_names_in_", range(classifier.n_features_in_))]
         what, text = "features, all as one input X,", "\n".join(inputs)
