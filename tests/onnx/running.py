@@ -1,5 +1,7 @@
 """What the tests of the export share: rows, and an exported model or graph at work."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import onnxruntime
 import pandas as pd
@@ -40,9 +42,12 @@ def column_input(values, kind):
     """Return a column as an input of an ONNX graph."""
     if kind == "tensor(string)":
         return np.array([["" if pd.isna(value) else str(value)] for value in values], dtype=object).reshape(-1, 1)
-    plain = (value.timestamp() if isinstance(value, pd.Timestamp) else value for value in values)
-    numbers = [[np.nan if pd.isna(value) else float(value)] for value in plain]
+    numbers = [[np.nan if pd.isna(value) else _number(value)] for value in values]
     return np.array(numbers, dtype=np.float32 if kind == "tensor(float)" else np.float64).reshape(-1, 1)
+
+
+def _number(value):
+    return (value - datetime(1970, 1, 1)) / timedelta(seconds=1) if isinstance(value, datetime) else float(value)
 
 
 def assert_same(clf, rows, found):

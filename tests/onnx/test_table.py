@@ -26,6 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::cogmap.warnings.UnseenValueWarn
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8)
 NUMBERS = st.floats(-1e6, 1e6)
+DATES = st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -90,10 +91,11 @@ def test_a_column_becomes_the_numbers_of_encode(drawn):
 def tables(draw):
     """Return a table to fit, its classes, and new rows with missing and unknown values in every column."""
     names = draw(st.lists(TEXTS, min_size=1, max_size=4, unique=True))
+    kinds = {"number": NUMBERS, "boolean": st.booleans(), "category": TEXTS, "date": DATES}
     seen, new, categorical = {}, {}, []
     for name in names:
-        kind = draw(st.sampled_from(["number", "boolean", "category"]))
-        values = {"number": NUMBERS, "boolean": st.booleans(), "category": TEXTS}[kind]
+        kind = draw(st.sampled_from(list(kinds)))
+        values = kinds[kind]
         known = draw(st.lists(values, min_size=2, max_size=4, unique=True))
         holes = st.one_of(st.none(), st.sampled_from(known))
         seen[name] = known + draw(st.lists(holes, min_size=22, max_size=22)) + [None] * (6 - len(known))
