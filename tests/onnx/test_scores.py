@@ -1,7 +1,10 @@
+import json
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
+import onnx
+import pytest
 from sklearn.datasets import load_breast_cancer
 
 from cogmap import LTCNClassifier
@@ -92,3 +95,18 @@ def test_probabilities_that_rounding_ties_favour_the_label():
     assert found.argmax(axis=1).tolist() == [1, 0, 2]
     expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("metric", ["kappa", "balanced_accuracy"])
+def test_a_metric_moves_the_label_and_not_the_probabilities(metric, paper_data, tmp_path):
+    rows, classes = paper_data("vehicle3")
+    clf = LTCNClassifier(decision_metric=metric, max_iter=2).fit(rows[::2], classes[::2])
+    path = clf.to_onnx(tmp_path / "model.onnx")
+    found = run(path, rows)
+    assert_same(clf, rows, found)
+    calibrated = LTCNClassifier(max_iter=2).fit(rows[::2], classes[::2]).predict_proba(rows)
+    np.testing.assert_allclose(found["probabilities"], calibrated, rtol=0, atol=BOUND)
+    assert (found["label"] != clf.classes_[found["probabilities"].argmax(axis=1)]).any()
+    (shift,) = (json.loads(item.value) for item in onnx.load(path).metadata_props if item.key == "shift")
+    moved = np.log(found["probabilities"]) + shift
+    np.testing.assert_array_equal(clf.classes_[moved.argmax(axis=1)], found["label"])

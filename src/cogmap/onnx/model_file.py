@@ -33,9 +33,9 @@ TEXT_OPSET = 2
 INPUT_TYPES = {"double": TensorProto.DOUBLE, "float": TensorProto.FLOAT, "string": TensorProto.STRING}
 
 OUTPUTS = {
-    "label": "The predicted class: the one with the largest score.",
-    "scores": "The score of each class; decision_function for two classes is the second less the first.",
-    "probabilities": "The probability of each class.",
+    "label": "The predicted class: the one whose score, and the shift in the metadata, is largest.",
+    "scores": "The score of each class in log-odds; decision_function for two classes is the second less the first.",
+    "probabilities": "The probability of each class: the softmax of the scores.",
     "contributions": "What each iteration of each concept adds to the score of each class.",
     "base": "What every row's score has beside its contributions.",
     "cases": "What resemblance to remembered training rows adds to the score of each class.",
@@ -148,6 +148,7 @@ def _metadata(classifier: NetworkClassifier, inputs: list[Input]) -> dict[str, s
         "feature_names": classifier._feature_names(),
         "concept_names": classifier.concept_names_.tolist(),
         "classes": classifier.classes_.tolist(),
+        "shift": classifier._decision.shift.tolist(),
         "inputs": [asdict(taken) for taken in inputs],
     }
     return {key: json.dumps(value, ensure_ascii=False) for key, value in named.items()}

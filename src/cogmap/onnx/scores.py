@@ -3,8 +3,8 @@
 Members of a stack and the decision are linear in the members' columns, so each member's coefficients are multiplied by
 its weight and by the decision once, here: score = base + Σ columns · (coefficients · decode) + cases.
 
-Easy to get wrong: the label is the largest *score*. Rounding can tie two probabilities whose scores differ; the label's
-is then raised in its last digit, as `predict_proba` does, so that their largest agrees too.
+Easy to get wrong: rounding can tie two probabilities whose scores differ. The larger score's is then raised in its last
+digit, as `predict_proba` does, so that the largest agrees. The label is another matter: a metric may shift it.
 """
 
 import numpy as np
@@ -74,7 +74,7 @@ class Split:
 
 
 def probabilities(scores: Tensor, winner: Tensor) -> Tensor:
-    """Return the softmax, its largest value being that of the winner; shape (n, N)."""
+    """Return the softmax, its largest value being that of `winner`, the largest score; shape (n, N)."""
     probability = scores.apply("Softmax", axis=1)
     first = probability.apply("ArgMax", axis=1, keepdims=1)
     above = probability.apply("GatherElements", first, axis=1) * (1 + np.finfo(np.float64).eps)
