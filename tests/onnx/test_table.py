@@ -176,7 +176,7 @@ def test_each_needed_column_is_an_input_that_says_what_it_takes(passengers, tmp_
         "Number; NaN where missing.",
         "Category as text, the number 1 as '1'; '' where missing.",
     ]
-    assert listed[-1]["meaning"] == "Anything, since only counts whether it is missing; NaN where missing."
+    assert listed[-1]["meaning"] == "Anything: only whether it is missing counts; NaN where missing."
 
 
 def test_without_text_the_operators_are_plain(tmp_path):
@@ -217,6 +217,13 @@ def test_the_empty_text_may_be_a_rare_category():
     (given,) = table_inputs([column])
     assert given.missing == "missing"
     assert encode([column], {"colour": pd.Series(["", "missing"])}).tolist() == [[0, 0, 1], [0, 1, 0]]
+
+
+def test_the_empty_text_may_be_the_only_value():
+    values = pd.Series(["", None] * 9, dtype=object)
+    column = describe(values, "colour", np.ones(len(values)), declared="category", max_categories=3)
+    assert column.kind == "constant"
+    assert encode([column], {"colour": pd.Series(["", "missing"])}).tolist() == [[0], [1]]
 
 
 def test_the_empty_text_may_be_a_category(tmp_path):

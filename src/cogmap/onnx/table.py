@@ -76,7 +76,7 @@ def is_text(column: Column) -> bool:
 
 def missing_text(column: Column) -> str:
     """Return what stands for a missing value: the empty text, or one that `fit` did not see in the column."""
-    return _unused((*column.categories, *column.rare), "missing")
+    return _unused((*column.categories, *column.rare, column.fill), "missing")
 
 
 def _input(column: Column, number: str) -> Input:
@@ -93,7 +93,7 @@ def _input(column: Column, number: str) -> Input:
 def _meaning(column: Column) -> str:
     """Say what is to be given of a column."""
     if column.kind == "constant":
-        return "Anything, since only counts whether it is missing"
+        return "Anything: only whether it is missing counts"
     if column.kind == "category":
         return "Category as text, the number 1 as '1'"
     if column.kind == "date":
@@ -136,7 +136,7 @@ def _lines(column: Column) -> NDArray[np.float64]:
     return column.encode(pd.Series([*column.categories, other, None], dtype=object, name=column.name))
 
 
-def _unused(texts: Collection[str], text: str) -> str:
+def _unused(texts: Collection[object], text: str) -> str:
     """Return the empty text, or the first of "text", "texttext", … that is not among these."""
     found = ""
     while found in texts:
