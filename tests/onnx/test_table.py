@@ -7,12 +7,12 @@ import numpy as np
 import onnx
 import pandas as pd
 import pytest
-from cogmap.column_description import describe
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from cogmap import LTCNClassifier, TabularClassifier, dates
+from cogmap.column_description import describe
 from cogmap.columns import Column
 from cogmap.onnx import table_inputs
 from cogmap.onnx.dates import date_parts
