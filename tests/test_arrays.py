@@ -380,7 +380,7 @@ def test_bad_input_gets_one_sentence(library, rows):
             model.fit(put(X), None)
     words = np.array(["low", "high"], dtype=object)[y % 2]
     words[3] = np.nan
-    with pytest.raises(ValueError, match="y misses a class in 1 rows"):
+    with pytest.raises(ValueError, match="the class is missing in 1 row, the first is row 3"):
         fit(put(X), words)
     with pytest.raises(ValueError, match=r"y has shape \(7,\)"):
         fit(put(X), put(y[:7]))

@@ -9,6 +9,7 @@ import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ltcn.LTCN import LTCN
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
@@ -20,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cogmap import IllConditionedWarning, LTCNClassifier
+from cogmap import IllConditionedWarning, LTCNClassifier, LTCNClassifierCV, stream
 from tests import naive
 
 ill_conditioned = pytest.mark.filterwarnings("ignore::cogmap.IllConditionedWarning")
@@ -378,9 +379,9 @@ def frame_with(value):
 @pytest.mark.parametrize(
     ("X", "sentence"),
     [
-        (frame_with(np.nan), r"NaN in column 'c' \(1 rows, the first is row 7\).*SimpleImputer"),
+        (frame_with(np.nan), r"NaN in column 'c' \(1 rows, the first is row 7\).*TabularClassifier.*SimpleImputer"),
         (frame_with(np.inf), r"infinity \(inf\) in column 'c', row 7"),
-        (frame_with("red"), r"text in column 'c' \('red'\).*OneHotEncoder"),
+        (frame_with("red"), r"text in column 'c' \('red'\).*TabularClassifier.*OneHotEncoder"),
         (frame_with("red").to_numpy(), r"text in column 2 \('red'\)"),
         (pl.DataFrame({"size": ["big"] * 150}), r"text in column 'size' \('big'\)"),
         (np.c_[np.zeros(150), np.linspace(-1.5, 1.5, 150) * 1e308], r"from -1.5e\+308 to 1.5e\+308 in column 1"),
@@ -447,3 +448,15 @@ def test_recovers_a_nonlinear_boundary_that_a_linear_model_cannot():
     linear, network = LTCNClassifier(phi=0), LTCNClassifier(max_iter=3)
     gain = network.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) - linear.fit(X[::2], y[::2]).score(X[1::2], y[1::2])
     assert gain > 0.05
+
+
+@pytest.mark.parametrize("make", [LTCNClassifier, LTCNClassifierCV])
+def test_sparse_matrices_are_refused_with_the_way_out(make):
+    X = sparse.random_array((40, 6), density=0.5, rng=0)
+    y = np.arange(40) % 2
+    message = r"X is a sparse matrix of 40 rows and 6 columns, .*: give X.toarray\(\), which takes 1.92 KB"
+    for found in (X.tocsr(), X.tocoo(), sparse.csc_matrix(X)):
+        with pytest.raises(TypeError, match=message):
+            make().fit(found, y)
+    with pytest.raises(TypeError, match="X is a sparse matrix"):
+        stream.fit([(X.tocsr(), y)])

@@ -120,3 +120,17 @@ def test_what_is_refused():
         DaskLTCNClassifier().fit(X, y.rechunk(20))
     with pytest.raises(AttributeError, match="classes_"):
         DaskLTCNClassifier().classes_  # noqa: B018 # the access is what is tested
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", 1, None, "a", "b", "a"], "the class is missing in 1 row"),
+        (["a", 1, "b", "a", "b", "a"], r"y mixes numbers \(1\) and text \('a'\)"),
+        (["a", "b", "a", 1, 2, 1], r"y mixes numbers \(1\) and text \('a'\)"),
+    ],
+)
+def test_labels_that_are_none_are_one_sentence(y, message):
+    X = da.from_array(np.arange(12.0).reshape(6, 2), chunks=(3, 2))
+    with pytest.raises(ValueError, match=message):
+        DaskLTCNClassifier().fit(X, da.from_array(np.array(y, dtype=object), chunks=3))

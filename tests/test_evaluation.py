@@ -2,11 +2,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_wine
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cogmap import LTCNClassifier, TabularClassifier
-from cogmap.evaluation import calibration, class_codes, cross_validate, evaluate, fold_fitter
+from cogmap.evaluation import (
+    calibration,
+    class_codes,
+    cross_validate,
+    evaluate,
+    fold_fitter,
+    from_probabilities,
+)
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +114,64 @@ def test_what_is_suspicious_in_a_fold_only_is_not_refused(rng):
 def test_a_category_of_one_fold_only_is_no_news(rng):
     X = pd.DataFrame({"x": rng.normal(size=60), "place": ["rare", *["a", "b"] * 29, "a"]})
     assert cross_validate(TabularClassifier(LTCNClassifier()), X, np.where(X["x"] > 0, "a", "b")).n_rows == 60
+
+
+class Moved(ClassifierMixin, BaseEstimator):
+    """A model whose classes are not the most probable ones, as a metric may want them."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.tile([0.6, 0.3, 0.1], (len(X), 1))
+
+    def predict(self, X):
+        return self.classes_[np.arange(len(X)) % 3]
+
+
+def test_predicted_classes_are_those_of_predict(wine):
+    X, y = wine
+    found = evaluate(Moved().fit(X, y), X, y)
+    predicted = Moved().fit(X, y).predict(X)
+    assert found.accuracy == pytest.approx(metrics.accuracy_score(y, predicted))
+    np.testing.assert_array_equal(found.confusion, metrics.confusion_matrix(y, predicted))
+    assert found.log_loss == pytest.approx(metrics.log_loss(y, Moved().fit(X, y).predict_proba(X)))
+    assert sum(b.n_rows * b.mean_probability for b in found.calibration) == pytest.approx(
+        sum({0: 0.6, 1: 0.3, 2: 0.1}[i % 3] for i in range(len(y)))
+    )
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    expected = cross_val_predict(Moved(), X, y, cv=folds)
+    crossed = cross_validate(Moved(), X, y, n_folds=3)
+    np.testing.assert_array_equal(crossed.confusion, metrics.confusion_matrix(y, expected))
+
+
+def test_the_majority_is_that_of_scikit_learn(wine):
+    X, y = wine
+    found = evaluate(LTCNClassifier().fit(X, y), X, y)
+    majority = DummyClassifier(strategy="prior").fit(X, y)
+    assert found.majority == majority.predict(X)[0]
+    assert found.majority_accuracy == pytest.approx(majority.score(X, y))
+    assert found.majority_log_loss == pytest.approx(metrics.log_loss(y, majority.predict_proba(X)))
+    assert found.remark == ""
+    lines = {line[:20].strip(): line[20:].split() for line in str(found).splitlines()[:7]}
+    kappa = metrics.cohen_kappa_score(y, majority.predict(X))
+    balanced = metrics.balanced_accuracy_score(y, majority.predict(X))
+    assert lines["accuracy"][1] == f"{majority.score(X, y):.3f}"
+    assert (lines["kappa"][1], lines["balanced accuracy"][1]) == (f"{kappa:.3f}", f"{balanced:.3f}")
+    assert lines["log loss"] == [f"{found.log_loss:.3f}", f"{found.majority_log_loss:.3f}"]
+
+
+def test_a_model_that_is_no_better_than_the_majority_is_told_so(wine):
+    X, y = wine
+    same = evaluate(DummyClassifier(strategy="prior").fit(X, y), X, y)
+    assert same.remark == (
+        "This is no better than always naming 'class_1', the most frequent class: accuracy 0.399 against 0.399 and log "
+        "loss 1.086 against 1.086."
+    )
+    assert same.remark in str(same)
+    probability = np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.6, 0.4]])
+    codes = np.array([0, 0, 0, 1])
+    assert from_probabilities(probability, codes, ["no", "yes"]).remark.endswith("accuracy 0.750 against 0.750.")
+    sure = np.array([[1, 0], [1, 0], [1, 0], [0, 1.0]])
+    assert from_probabilities(sure, codes, ["no", "yes"]).remark == ""

@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from cogmap import Knowledge, KnowledgeWarning, LTCNClassifier, LTCNClassifierCV
 from cogmap.core.concepts import fit_concepts
 from cogmap.knowledge import Statement
 from cogmap.knowledge.edges import edge_bounds
+from cogmap.warnings import NoInformationWarning
 
 INNER = ("slopes", "correlation", "regression", "stable-regression")
 
@@ -286,13 +288,60 @@ def test_other_bad_files_are_explained(tmp_path):
         Knowledge.load(tmp_path / "missing.toml")
 
 
-def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "rules.toml"
     Knowledge().irrelevant("a").save(path)
-    with pytest.raises(UnicodeEncodeError):
-        Knowledge().irrelevant("\ud800").save(path)
+
+    def half(self, text, encoding):
+        self.write_bytes(text.encode(encoding)[:20])
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", half)
+        with pytest.raises(OSError, match="No space"):
+            Knowledge().irrelevant("b").save(path)
     assert Knowledge.load(path) == Knowledge().irrelevant("a")
     assert list(tmp_path.iterdir()) == [path]
+
+
+STATED = '{"statement": [{"kind": "fix", "source": "a", "target": "b", "value": %s}]}'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("deep.json", '{"statement": ' + "[" * 100_000 + "]" * 100_000 + "}", "values are nested too deeply"),
+        ("deep.toml", "statement = " + "[" * 100_000 + "]" * 100_000, "values are nested too deeply"),
+        ("deep.json", STATED % ("[" * 400 + "]" * 400), r"statement 1: The value of 'fix' is \[\[\[.*\.\.\.\]"),
+        ("huge.json", STATED % ("9" * 5000), "a whole number has more digits than can be read"),
+        ("huge.toml", '[[statement]]\nkind = "fix"\nvalue = ' + "9" * 5000, "a whole number has more digits"),
+        ("large.json", STATED % ("9" * 400), r"The value of 'fix' is 9+\.\.\.9+: give a finite number"),
+        ("large.json", STATED % "1e400", "The value of 'fix' is inf: give a finite number"),
+        ("twice.json", STATED % '1, "value": 2', "the key 'value' is there twice: leave one of them out"),
+        ("twice.json", '{"statement": [], "statement": []}', "the key 'statement' is there twice"),
+        ("twice.toml", '[[statement]]\nkind = "fix"\nkind = "forbid"', "this is not valid TOML"),
+        ("half.json", STATED.replace('"a"', '"\\ud800"') % "1", r"'\\ud800' holds half of a character"),
+    ],
+)
+def test_hostile_files_are_one_sentence(name, content, message, tmp_path):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=f"{name}: .*{message}") as error:
+        Knowledge.load(tmp_path / name)
+    assert len(str(error.value)) < 300 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["marked.toml", "marked.json"])
+def test_a_byte_order_mark_is_no_part_of_a_file(name, tmp_path):
+    stated = Knowledge().forbid("a", "b")
+    (tmp_path / name).write_text("\ufeff" + (stated.to_toml() if name.endswith("toml") else stated.to_json()))
+    assert Knowledge.load(tmp_path / name) == stated
+
+
+def test_near_names_are_suggested(wine):
+    X, y = wine
+    for wrong, right in (("Alcohol", "alcohol"), ("total phenols", "total_phenols")):
+        with pytest.raises(ValueError, match=f"names '{wrong}', which is no feature: did you mean '{right}'"):
+            LTCNClassifier(knowledge=Knowledge().irrelevant(wrong)).fit(X, y)
 
 
 # In a network
@@ -412,7 +461,8 @@ def test_an_irrelevant_feature_has_no_say(wine, model):
 @pytest.mark.parametrize("inner", INNER)
 def test_all_features_irrelevant_leaves_the_most_frequent_class(inner):
     knowledge = Knowledge().irrelevant("x0").irrelevant("x1").forbid("x0", "x1")
-    model = LTCNClassifier(inner=inner, knowledge=knowledge).fit(np.eye(3)[:, :2], ["a", "b", "b"])
+    with pytest.warns(NoInformationWarning):
+        model = LTCNClassifier(inner=inner, knowledge=knowledge).fit(np.eye(3)[:, :2], ["a", "b", "b"])
     assert list(model.predict([[0, 1], [5, 5]])) == ["b", "b"]
 
 

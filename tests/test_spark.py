@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from cogmap import LTCNClassifier
 from cogmap.core.sources import BLOCK_ROWS
 from cogmap.core.training import MOST_ROWS
-from cogmap.spark import PIECE, SparkLTCNClassifier, _answer, _collected
+from cogmap.spark import PIECE, SparkLTCNClassifier, SparkLTCNModel, _answer, _collected
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 if shutil.which("java") is None:
@@ -134,3 +134,41 @@ def test_a_missing_column_is_named(spark):
     table = spark.createDataFrame([(1.0, 0)], ["a", "label"])
     with pytest.raises(ValueError, match="no column 'features': its columns are 'a', 'label'"):
         SparkLTCNClassifier().fit(table)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([([1.0, 2.0], "a"), (None, "b"), ([3.0, 1.0], "a")], r"X contains NaN in column 0 \(1 rows"),
+        ([([1.0, 2.0], "a"), ([None, 1.0], "b"), ([3.0, 1.0], "a")], r"X contains NaN in column 0 \(1 rows"),
+        ([([1.0, 2.0], "a"), ([1.0], "b")], "arrays of 1 and of 2 numbers"),
+        ([([1.0, 2.0], "a"), ([2.0, 1.0], None)], "the class is missing in 1 row"),
+        ([(None, "a"), (None, "b")], "X contains NaN in column 0"),
+    ],
+)
+def test_nulls_are_one_sentence(rows, message, spark):
+    table = spark.createDataFrame(rows, "features array<double>, label string").repartition(1)
+    with pytest.raises(ValueError, match=message) as error:
+        SparkLTCNClassifier().fit(table)
+    assert type(error.value) is ValueError
+    assert "\n" not in str(error.value)
+
+
+def test_a_null_number_is_one_sentence_that_names_its_column(spark):
+    table = spark.createDataFrame([(1.0, 2, 0), (None, 3, 1), (4.0, None, 1)], "u double, v int, label int")
+    with pytest.raises(ValueError, match=r"X contains NaN in column '[uv]'"):
+        SparkLTCNClassifier(featuresCol=["u", "v"]).fit(table)
+    with pytest.raises(ValueError, match="no rows of positive weight"):
+        SparkLTCNClassifier(featuresCol=["u", "v"]).fit(table.limit(0))
+
+
+def test_a_row_that_lacks_a_feature_has_no_prediction(spark, in_memory, frame):
+    model = SparkLTCNModel(in_memory, FEATURES, "prediction", "probability")
+    part = frame[:5].astype({"u": object})
+    part.loc[2, "u"] = None
+    rows = [tuple(row) for row in part[FEATURES].itertuples(index=False)]
+    added = model.transform(spark.createDataFrame(rows, "u double, v double, w double")).toPandas()
+    assert added["prediction"].isna().tolist() == [False, False, True, False, False]
+    assert added["probability"][2] is None
+    kept = [0, 1, 3, 4]
+    assert added["prediction"][kept].tolist() == in_memory.predict(frame[FEATURES].iloc[kept]).tolist()

@@ -183,7 +183,7 @@ def test_what_cannot_be_streamed_is_refused_in_one_sentence(rows, tmp_path):
         stream.fit([(np.where(np.arange(4) == 2, np.nan, X), y)])
     with pytest.raises(ValueError, match="no numbers in column 1"):
         stream.fit([(np.array([[1, "a"], [2, "b"]], dtype=object), ["u", "v"])])
-    with pytest.raises(ValueError, match="misses a class"):
+    with pytest.raises(ValueError, match="the class is missing in 1 row, the first is row 1"):
         stream.fit([(X[:3], np.array(["u", None, "v"], dtype=object))])
     with pytest.raises(ValueError, match="Weights must be"):
         stream.fit([(X, y, -np.ones(len(y)))])

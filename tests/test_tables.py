@@ -158,7 +158,7 @@ def test_compressed(tmp_path):
         ('a,b\n1,2\n"3"x,4\n', ", line 3: ',' expected after '\"'; is a quote left open?"),
         ("a,b\n1,\x002\n", " is not a text file: line 2 holds the character '\\x00'."),
         (b"\x89PNG\r\n\x1a\n\x00\x00", " is not a text file"),
-        (b"PK\x03\x04abc", " is a zip archive or an Excel workbook: save the table as CSV."),
+        (b"PK\x03\x04abc", " is a damaged workbook or zip archive: File is not a zip file."),
         (b"\xff\xfea", " is a damaged UTF-16 file"),
         (b"\x1f\x8b\x08\x00abc", " is a damaged gzip file"),
         (b"PAR1 nothing", " is not a readable Parquet, Arrow or Feather file"),

@@ -213,7 +213,7 @@ def test_wrong_tables_are_named(table):
     model = TabularClassifier(LTCNClassifier())
     with pytest.raises(ValueError, match="more than one column called 'age'"):
         model.fit(X.rename(columns={"fare": "age"}), y)
-    with pytest.raises(ValueError, match="the class is missing in 1 rows, the first is row 3"):
+    with pytest.raises(ValueError, match="the class is missing in 1 row, the first is row 3"):
         model.fit(X, y.where(y.index != 3))
     with pytest.raises(ValueError, match="X has no rows"):
         model.fit(X[:0], y[:0])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifier import LTCNClassifier
-    from .errors import DataFileError, ModelFileError, UnusableColumnError
+    from .errors import DataFileError, ModelFileError, TooLargeError, UnusableColumnError
     from .knowledge import Knowledge
     from .persistence import load
     from .tabular import TabularClassifier
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .warnings import (
         IllConditionedWarning,
         KnowledgeWarning,
+        ManyClassesWarning,
         NoInformationWarning,
         RestartWarning,
         UnreliableRelevanceWarning,
@@ -28,10 +29,12 @@ _HOMES = {
     "KnowledgeWarning": "warnings",
     "LTCNClassifier": "classifier",
     "LTCNClassifierCV": "tuning",
+    "ManyClassesWarning": "warnings",
     "ModelFileError": "errors",
     "NoInformationWarning": "warnings",
     "RestartWarning": "warnings",
     "TabularClassifier": "tabular",
+    "TooLargeError": "errors",
     "UnreliableRelevanceWarning": "warnings",
     "UnseenValueWarning": "warnings",
     "UnusableColumnError": "errors",
@@ -44,10 +47,12 @@ __all__ = [
     "KnowledgeWarning",
     "LTCNClassifier",
     "LTCNClassifierCV",
+    "ManyClassesWarning",
     "ModelFileError",
     "NoInformationWarning",
     "RestartWarning",
     "TabularClassifier",
+    "TooLargeError",
     "UnreliableRelevanceWarning",
     "UnseenValueWarning",
     "UnusableColumnError",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import _check_sample_weight
 
 from .arrays import check_same_space, on_host
 from .classifier import LTCNClassifier
@@ -16,6 +16,8 @@ from .core.recursion import Recursion
 from .core.training import Rows, merge_copies, weighted_rows
 from .intake import Encoder
 from .knowledge.edges import check_terms, irrelevant_features
+from .labels import checked_labels
+from .memory import check_memory
 from .validation import check_weights, checked_rows
 from .warnings import RestartWarning
 
@@ -37,13 +39,13 @@ def add_batch(
     if classifier.class_weight == "balanced":
         raise ValueError("class_weight='balanced' needs all rows at once: give partial_fit a dict of class weights.")
     rows = classifier._without_irrelevant(checked_rows(classifier, X, reset=known is None))
-    labels = column_or_1d(y, warn=True)
+    labels = checked_labels(y)
     check_classification_targets(labels)
     weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     check_weights(weight)
     if len(labels) != len(rows):
         raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
-    encoder = _encoder(classifier, labels if classes is None else np.asarray(classes), known)
+    encoder = _encoder(classifier, labels if classes is None else checked_labels(classes), known)
     codes = encoder.codes(labels)
     batch = _merged(rows[weight > 0], codes[weight > 0], weight[weight > 0], encoder.share)
     classifier._recursion = _begun(classifier, batch) if known is None else known.and_then(batch)
@@ -68,6 +70,9 @@ def _begun(classifier: LTCNClassifier, rows: Rows) -> Recursion:
         raise ValueError(f"The first batch has {len(rows.X)} different rows: the network needs at least 2.")
     classifier._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
     classifier._warn_of_constants(rows.X.max(axis=0) > rows.X.min(axis=0))
+    check_memory(
+        len(rows.X), int((rows.X.max(axis=0) > rows.X.min(axis=0)).sum()), classifier.terms, len(classifier.classes_)
+    )
     concepts, network, _ = fit_network(rows, classifier._settings())
     check_terms(classifier.knowledge_, classifier._feature_names(), [concepts])
     if not concepts.varies.any():

@@ -26,6 +26,7 @@ from .core.training import MOST_ROWS, Rows, weighted_rows
 from .estimator import NetworkClassifier
 from .knowledge import Knowledge
 from .knowledge.edges import check_terms, checked_knowledge, edge_bounds
+from .memory import check_memory
 from .validation import column
 from .warnings import IllConditionedWarning, KnowledgeWarning
 
@@ -289,6 +290,7 @@ class LTCNClassifier(NetworkClassifier):
         """Fit to blocks of rows, wherever they are."""
         self._check_range(known.low, known.high)
         self._warn_of_constants(known.varies)
+        check_memory(MOST_ROWS, int(known.varies.sum()), self.terms, len(self.classes_))
         found = fit_blocks(source, known, self._settings(), self._metric(), concepts)
         check_terms(self.knowledge_, self._feature_names(), [found.model.concepts])
         self._set_decision(found.decision)

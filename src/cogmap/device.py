@@ -21,6 +21,7 @@ from .core.statistics import Census
 from .core.training import Rows
 from .estimator import NetworkClassifier
 from .intake import Columns, Encoder, begin
+from .labels import checked_labels
 from .validation import check_weights, checked_array
 
 COUNTERPARTS = (blocks, ridge)
@@ -113,11 +114,7 @@ def _codes(space: Space, y: Any) -> tuple[DeviceArray, NDArray[Any]]:
             raise ValueError("y contains NaN or infinity: drop the rows without a class.")
         classes, codes = space.xp.unique_inverse(y)
         return codes, space.host(classes)
-    labels = np.asarray(y)
-    missing = sum(value is None or value != value for value in labels.tolist()) if labels.dtype.kind in "fOT" else 0
-    if missing:
-        raise ValueError(f"y misses a class in {missing} rows: drop the rows without a class.")
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, codes = np.unique(checked_labels(y), return_inverse=True)
     return space.put(codes.astype(np.int64)), classes
 
 

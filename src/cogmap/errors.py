@@ -5,6 +5,10 @@ class DataFileError(ValueError):
     """A file of data cannot be read as one table."""
 
 
+class TooLargeError(MemoryError):
+    """What is asked for takes more memory than there is; raised before any of it is taken."""
+
+
 class ModelFileError(ValueError):
     """A model file is damaged, from a newer version, or no model file; or a model holds what no file can."""
 

@@ -1,10 +1,11 @@
 """How good a classifier is: agreement, probabilities, confusion and calibration, on given rows or cross-validated.
 
-The calibration error is the mean over rows of |share of right predictions − mean probability of the predicted class|
-in the row's bin of that probability.
+Beside each score stands that of a model which learned nothing: the most frequent class for every row, with the classes'
+shares for probabilities. The calibration error is the mean over rows of |share of right predictions − mean probability
+of the predicted class| in the row's bin of that probability.
 
 Easy to get wrong: a class of the data that the model does not know. It would be left out of a confusion matrix in
-silence; here it is an error.
+silence; here it is an error. And the predicted class need not be the most probable one: a `decision_metric` moves it.
 """
 
 import warnings
@@ -23,6 +24,9 @@ from .columns import spelled
 from .core.activation import Array
 from .core.decision import score_labels
 from .warnings import UnseenValueWarning
+
+TIE = 1e-9
+"""Scores closer than this are equal but for rounding."""
 
 BINS = 10
 """Number of bins of equal width for the calibration."""
@@ -53,6 +57,12 @@ class Evaluation:
         Agreement of predicted with true classes: plain, beyond chance, mean over the classes.
     log_loss : float
         Mean −log of the probability of the true class.
+    majority : str
+        The most frequent class of these rows.
+    majority_accuracy : float
+        Accuracy of always naming it: its share.
+    majority_log_loss : float
+        Log loss of the classes' shares in these rows as probabilities of every row.
     confusion : array of shape (n_classes, n_classes)
         Number of rows by true class (down) and predicted class (across).
     calibration_error : float
@@ -67,20 +77,29 @@ class Evaluation:
     kappa: float
     balanced_accuracy: float
     log_loss: float
+    majority: str
+    majority_accuracy: float
+    majority_log_loss: float
     confusion: NDArray[np.intp]
     calibration_error: float
     calibration: tuple[CalibrationBin, ...]
 
     def __str__(self) -> str:
         """Return scores, confusion matrix and calibration as text."""
-        scores = (
-            f"rows                {self.n_rows}\n"
-            f"accuracy            {self.accuracy:.3f}\n"
-            f"kappa               {self.kappa:.3f}\n"
-            f"balanced accuracy   {self.balanced_accuracy:.3f}\n"
-            f"log loss            {self.log_loss:.3f}\n"
-            f"calibration error   {self.calibration_error:.3f}\n"
-        )
+        scores = [
+            ("", "model", "majority"),
+            ("accuracy", f"{self.accuracy:.3f}", f"{self.majority_accuracy:.3f}"),
+            ("kappa", f"{self.kappa:.3f}", f"{0:.3f}"),
+            (
+                "balanced accuracy",
+                f"{self.balanced_accuracy:.3f}",
+                f"{1 / np.count_nonzero(self.confusion.sum(1)):.3f}",
+            ),
+            ("log loss", f"{self.log_loss:.3f}", f"{self.majority_log_loss:.3f}"),
+            ("calibration error", f"{self.calibration_error:.3f}", ""),
+        ]
+        lines = [f"{'rows':<20}{self.n_rows}", *(f"{a:<20}{b:<8}{c}".rstrip() for a, b, c in scores)]
+        lines += ["", self.remark] * bool(self.remark)
         cells = [["true \\ predicted", *self.classes]]
         cells += [[name, *map(str, row)] for name, row in zip(self.classes, self.confusion.tolist(), strict=True)]
         bins = [["probability", "rows", "mean", "right"]]
@@ -88,7 +107,24 @@ class Evaluation:
             [f"{b.low:.1f} to {b.high:.1f}", str(b.n_rows), f"{b.mean_probability:.3f}", f"{b.accuracy:.3f}"]
             for b in self.calibration
         ]
-        return f"{scores}\n{aligned(cells)}\n\n{aligned(bins)}"
+        return "\n".join([*lines, "", aligned(cells), "", aligned(bins)])
+
+    @property
+    def remark(self) -> str:
+        """One sentence where a model that learned nothing would do as well; empty otherwise."""
+        worse = [
+            f"{name} {own:.3f} against {other:.3f}"
+            for name, own, other, better in (
+                ("accuracy", self.accuracy, self.majority_accuracy, self.accuracy > self.majority_accuracy + TIE),
+                ("log loss", self.log_loss, self.majority_log_loss, self.log_loss < self.majority_log_loss - TIE),
+            )
+            if not better
+        ]
+        if not worse:
+            return ""
+        return (
+            f"This is no better than always naming {self.majority!r}, the most frequent class: {' and '.join(worse)}."
+        )
 
 
 def evaluate(classifier: Any, X: Any, y: ArrayLike) -> Evaluation:
@@ -109,8 +145,8 @@ def evaluate(classifier: Any, X: Any, y: ArrayLike) -> Evaluation:
         Scores, confusion matrix, calibration.
     """
     codes = class_codes(y, classifier.classes_)
-    probability = classifier.predict_proba(X)
-    return from_probabilities(probability, codes, [spelled(c) for c in classifier.classes_])
+    probability, predicted = classifier.predict_proba(X), class_codes(classifier.predict(X), classifier.classes_)
+    return from_probabilities(probability, codes, [spelled(c) for c in classifier.classes_], predicted)
 
 
 def cross_validate(classifier: Any, X: Any, y: ArrayLike, *, n_folds: int = 5, seed: int = 0) -> Evaluation:
@@ -142,16 +178,17 @@ def cross_validate(classifier: Any, X: Any, y: ArrayLike, *, n_folds: int = 5, s
             f"Class {spelled(classes[rare[0]])!r} has {n_rows} row{'s' * (n_rows != 1)}, fewer than {n_folds} folds: "
             "use fewer folds, or drop the class."
         )
-    probability = np.zeros((len(codes), len(classes)))
+    probability, predicted = np.zeros((len(codes), len(classes))), np.zeros(len(codes), dtype=np.intp)
     labels = np.asarray(y)
     fit = fold_fitter(classifier, X)
     for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes):
-        fitted = fit(_safe_indexing(X, train), labels[train])
+        fitted, rows = fit(_safe_indexing(X, train), labels[train]), _safe_indexing(X, test)
         with warnings.catch_warnings():
             # A rare value that is in no other fold is no news to who gave the whole table.
             warnings.simplefilter("ignore", UnseenValueWarning)
-            probability[test] = fitted.predict_proba(_safe_indexing(X, test))
-    return from_probabilities(probability, codes, [spelled(c) for c in classes])
+            probability[test] = fitted.predict_proba(rows)
+            predicted[test] = class_codes(fitted.predict(rows), classes)
+    return from_probabilities(probability, codes, [spelled(c) for c in classes], predicted)
 
 
 def fold_fitter(classifier: Any, X: Any) -> Callable[[Any, ArrayLike], Any]:
@@ -165,13 +202,34 @@ def fold_fitter(classifier: Any, X: Any) -> Callable[[Any, ArrayLike], Any]:
     return lambda rows, y: clone(classifier)._fit(rows, y, None, columns)
 
 
-def from_probabilities(probability: Array, codes: NDArray[np.intp], classes: Sequence[str]) -> Evaluation:
-    """Evaluate predicted probabilities, shape (n, n_classes), against true class codes, shape (n,)."""
-    predicted, row, one = probability.argmax(axis=1), np.arange(len(codes)), np.ones(len(codes))
+def from_probabilities(
+    probability: Array, codes: NDArray[np.intp], classes: Sequence[str], predicted: NDArray[np.intp] | None = None
+) -> Evaluation:
+    """Evaluate predictions against true class codes, shape (n,).
+
+    Parameters
+    ----------
+    probability : array of shape (n, n_classes)
+        Predicted probabilities.
+    codes : array of shape (n,)
+        True class codes.
+    classes : sequence of str
+        Names of the classes.
+    predicted : array of shape (n,), default=None
+        Predicted class codes, where they may differ from the most probable ones.
+
+    Returns
+    -------
+    Evaluation
+        Scores, confusion matrix, calibration.
+    """
+    predicted = probability.argmax(axis=1) if predicted is None else predicted
+    row, one = np.arange(len(codes)), np.ones(len(codes))
     confusion = np.zeros((len(classes), len(classes)), dtype=np.intp)
     np.add.at(confusion, (codes, predicted), 1)
     bins = calibration(probability[row, predicted], predicted == codes)
     true = np.maximum(probability[row, codes], np.finfo(np.float64).eps)
+    share = np.bincount(codes, minlength=len(classes)) / len(codes)
     return Evaluation(
         classes=tuple(classes),
         n_rows=len(codes),
@@ -179,6 +237,9 @@ def from_probabilities(probability: Array, codes: NDArray[np.intp], classes: Seq
         kappa=score_labels("kappa", predicted, codes, one),
         balanced_accuracy=score_labels("balanced_accuracy", predicted, codes, one),
         log_loss=float(-np.log(true).mean()),
+        majority=classes[int(share.argmax())],
+        majority_accuracy=float(share.max()),
+        majority_log_loss=float(-np.log(share[codes]).mean()),
         confusion=confusion,
         calibration_error=sum(b.n_rows * abs(b.accuracy - b.mean_probability) for b in bins) / len(codes),
         calibration=tuple(bins),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import DataFileError
+from .names import no_column
 from .validation import module
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "feather", ".feather": "feather", ".csv": "csv"}
@@ -25,7 +26,7 @@ def table_blocks(
     names = list(dataset.schema.names)
     for name in (target, weight):
         if name is not None and name not in names:
-            raise DataFileError(f"There is no column {name!r}: the columns are {', '.join(map(repr, names))}.")
+            raise DataFileError(no_column(name, names))
     if target is None:
         raise ValueError(f"Say which column holds the classes, target=…: one of {', '.join(map(repr, names))}.")
     features = [name for name in names if name not in (target, weight)]
@@ -47,6 +48,8 @@ def _opened(path: str | os.PathLike[str]) -> Any:
     file = Path(path)
     if not file.exists():
         raise DataFileError(f"There is no file {str(path)!r}.")
+    if not (file.is_file() or file.is_dir()):
+        raise DataFileError(f"{str(path)!r} is a pipe or a device, which can be read once only: save it to a file.")
     names = [file.name] if file.is_file() else sorted(part.name for part in file.iterdir())
     kinds = {kind for name in names for ending, kind in FORMATS.items() if name.removesuffix(".gz").endswith(ending)}
     if len(kinds) != 1:

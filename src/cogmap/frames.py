@@ -1,4 +1,4 @@
-"""Tables in memory, from pandas, polars or arrays, as pandas frames with text for names; and class labels beside them.
+"""Tables in memory, from pandas, polars or arrays, as pandas frames with text for names.
 
 Easy to get wrong: a frame may have numbers for names, and the same name twice. Names are text here, and each is one.
 """
@@ -6,7 +6,6 @@ Easy to get wrong: a frame may have numbers for names, and the same name twice. 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
@@ -65,21 +64,6 @@ def check_lists(frame: "pd.DataFrame", **lists: Sequence[str]) -> None:
     both = [name for name in lists["categorical"] if name in lists["numeric"]]
     if both:
         raise ValueError(f"categorical and numeric both name {listed(both)}: choose one.")
-
-
-def checked_labels(y: Any) -> Any:
-    """Return class labels as an array; missing ones are named here, since text hides them from scikit-learn."""
-    import pandas as pd
-
-    if y is None:
-        return y
-    labels = np.asarray(y)
-    absent = np.flatnonzero(pd.isna(labels)) if labels.dtype == object else np.empty(0)
-    if len(absent):
-        raise ValueError(
-            f"y contains NaN: the class is missing in {len(absent)} rows, the first is row {absent[0]}: drop them."
-        )
-    return labels
 
 
 def listed(names: Sequence[Any], near: Iterable[Any] = ()) -> str:

@@ -7,10 +7,11 @@ Easy to get wrong: the functions of a block travel to other processes, so they h
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _get_feature_names
 
@@ -22,7 +23,8 @@ from .core.statistics import Census
 from .core.training import MOST_ROWS, Rows, weighted_rows
 from .estimator import NetworkClassifier
 from .knowledge.edges import irrelevant_features
-from .validation import check_span, check_weights, column, not_finite_sentence
+from .labels import check_kinds, checked_labels, kinds_of
+from .validation import check_span, check_weights, column, not_finite_sentence, sparse_sentence
 
 
 class RawBlock(NamedTuple):
@@ -56,6 +58,8 @@ class Columns:
 
         So many rows came `before` the block, where that is known.
         """
+        if issparse(X):
+            raise TypeError(sparse_sentence(X))
         if np.ndim(X) != 2 or self.n_features == 0:
             raise ValueError(f"X must be a table with rows and columns in every block; its shape is {np.shape(X)}.")
         names = _get_feature_names(X)
@@ -65,13 +69,9 @@ class Columns:
                 f"{_listed(self.names, self.n_features)}: all blocks need the same columns in the same order."
             )
         rows = np.ascontiguousarray(_numbers(X, self.array))
-        labels = np.asarray(y)
-        if labels.ndim != 1 or len(labels) != len(rows):
-            raise ValueError(f"A block has {len(rows)} rows, and y has shape {labels.shape}: give each row one class.")
-        if labels.dtype.kind in "OT":
-            labels = _complete(labels)
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise ValueError("y contains NaN or infinity: drop the rows without a class.")
+        if np.shape(y) != (len(rows),):
+            raise ValueError(f"A block has {len(rows)} rows, and y has shape {np.shape(y)}: give each row one class.")
+        labels = checked_labels(y, before=before)
         if not np.isfinite(rows).all():
             raise ValueError(not_finite_sentence(rows, self.array, before))
         return _positive(rows, labels, weight)
@@ -91,17 +91,10 @@ def _numbers(X: Any, names: NDArray[Any] | None) -> Array:
                 table[:, j].astype(np.float64)
             except (TypeError, ValueError):
                 raise ValueError(
-                    f"X holds values that are no numbers in {column(j, names)}: encode it as numbers first."
+                    f"X holds values that are no numbers in {column(j, names)}: encode it as numbers first, or fit a "
+                    "cogmap.TabularClassifier."
                 ) from error
         raise
-
-
-def _complete(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels of any kind; a missing one is an error."""
-    missing = [value is None or value != value for value in labels.tolist()]
-    if any(missing):
-        raise ValueError(f"y misses a class ({sum(missing)} rows of a block): drop these rows.")
-    return labels.astype(object)
 
 
 def _positive(rows: Array, labels: NDArray[Any], weight: Any) -> RawBlock:
@@ -115,9 +108,18 @@ def _positive(rows: Array, labels: NDArray[Any], weight: Any) -> RawBlock:
     return RawBlock(rows, labels, found) if kept.all() else RawBlock(rows[kept], labels[kept], found[kept])
 
 
+class LabelledCensus(Census):
+    """A census that refuses labels of another kind in another block, which numpy would turn into text."""
+
+    def merge(self, other: Self) -> Self:
+        """Join two."""
+        check_kinds(kinds_of(self.labels) | kinds_of(other.labels))
+        return super().merge(other)
+
+
 def census(block: RawBlock) -> Census:
     """Count a block."""
-    return Census.from_block(*block)
+    return LabelledCensus.from_block(*block)
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ class Encoder:
 
     def codes(self, labels: NDArray[Any]) -> NDArray[np.intp]:
         """Return the code of each label."""
+        check_kinds(kinds_of(self.classes[:1]) | kinds_of(labels[:1]))
         found = np.searchsorted(self.classes, labels)
         unknown = self.classes[np.minimum(found, len(self.classes) - 1)] != labels
         if unknown.any():

@@ -75,8 +75,10 @@ class SparkLTCNClassifier(BaseEstimator):
         fitted = clone(chosen)
         reader = Reader(_names(self.featuresCol), self.labelCol, self.weightCol)
         chosen_rows = reader.select(dataset)
-        counts = {i: pickle.loads(part) for i, part in _collected(chosen_rows, Counted(reader))}
+        counts = {i: _loaded(part) for i, part in _collected(chosen_rows, Counted(reader))}
         found = [count for _, count in sorted(counts.items()) if count[1] is not None]
+        if not found:
+            raise ValueError("The dataframe has no rows of positive weight: give one that has.")
         counted: Census = Run.from_parts(part for _, part, _ in found).total
         columns = found[0][2]
         encoder, known = begin(fitted, columns, counted)
@@ -117,7 +119,10 @@ class SparkLTCNModel:
         return self._local
 
     def transform(self, dataset: Any) -> Any:
-        """Return the dataframe with the predicted class and the class probabilities of each row."""
+        """Return the dataframe with the predicted class and the class probabilities of each row.
+
+        A row with a missing feature has none: both are null.
+        """
         types = module("pyspark.sql.types", "spark")
         schema = types.StructType(list(dataset.schema.fields))
         kind = self._local.classes_.dtype.kind
@@ -154,8 +159,7 @@ class Reader:
         """Return the features of a record batch as a table, and its columns."""
         found = [batch.column(name) for name in self.features]
         if len(found) == 1 and found[0].type.num_fields > 0:
-            rows = [_vector(value) for value in found[0].to_pylist()]
-            table = np.array(rows, dtype=np.float64) if rows else np.empty((0, 1))
+            table = _stacked([_vector(value) for value in found[0].to_pylist()], self.features[0])
             return table, Columns(table.shape[1], None)
         table = np.column_stack([column.to_numpy(zero_copy_only=False) for column in found])
         return table, Columns(len(self.features), self.features)
@@ -172,6 +176,17 @@ class Reader:
             block = columns.check(named, y, weight)
             if len(block.X):
                 yield block, columns
+
+
+def _stacked(rows: list[Any], name: str) -> NDArray[np.float64]:
+    """Return arrays of numbers as a table; one that is missing is a row of NaN, one of another length an error."""
+    lengths = sorted({len(value) for value in rows if value is not None})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"Column {name!r} holds arrays of {lengths[0]} and of {lengths[-1]} numbers: give all the same."
+        )
+    absent = [np.nan] * (lengths[0] if lengths else 1)
+    return np.array([absent if value is None else value for value in rows], dtype=np.float64)
 
 
 def _framed(table: NDArray[Any], columns: Columns) -> Any:
@@ -197,6 +212,29 @@ def _collected(dataset: Any, function: Callable[[Iterator[Any]], Iterator[Any]])
     return [(part, zlib.decompress(text)) for part, text in parts]
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """What is wrong with the rows of a partition; as an answer, since Spark buries an error under a trace of Java's."""
+
+    sentence: str
+
+
+def _refusing(function: Callable[[], Any]) -> Any:
+    """Return what a function of a partition finds, or why its rows are refused."""
+    try:
+        return function()
+    except ValueError as error:
+        return Refusal(str(error))
+
+
+def _loaded(text: bytes) -> Any:
+    """Return the answer of a partition; raise an error where that is a refusal."""
+    found = pickle.loads(text)
+    if isinstance(found, Refusal):
+        raise ValueError(found.sentence)
+    return found
+
+
 def _answer(found: Any) -> Iterator[Any]:
     """Yield the answer of a partition, in pieces: Java copies each row several times over.
 
@@ -218,11 +256,14 @@ class Counted:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Count."""
+        yield from _answer(_refusing(lambda: self._count(batches)))
+
+    def _count(self, batches: Iterator[Any]) -> tuple[int, Census | None, Columns | None]:
         parts, columns = [], None
         for block, columns in self.reader.blocks(batches):  # noqa: B007 # the columns are those of the last block
             parts.append(census(block))
         found = Run.from_parts(parts).total if parts else None
-        yield from _answer((found.n_rows if found else 0, found, columns))
+        return found.n_rows if found else 0, found, columns
 
 
 @dataclass(frozen=True)
@@ -233,12 +274,12 @@ class Gathered:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Gather."""
-        yield from _answer([block for block, _ in self.reader.blocks(batches)])
+        yield from _answer(_refusing(lambda: [block for block, _ in self.reader.blocks(batches)]))
 
 
 def _gathered(dataset: Any, reader: Reader) -> list[RawBlock]:
     parts = sorted(_collected(dataset, Gathered(reader)))
-    return [block for _, part in parts for block in pickle.loads(part)]
+    return [block for _, part in parts for block in _loaded(part)]
 
 
 @dataclass(frozen=True)
@@ -252,6 +293,9 @@ class Ran:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Compute."""
+        yield from _answer(_refusing(lambda: self._run(batches)))
+
+    def _run(self, batches: Iterator[Any]) -> Run[Any]:
         index = module("pyspark", "spark").TaskContext.get().partitionId()
         start, expected = self.starts.get(index, (0, 0))
         seen = 0
@@ -267,7 +311,7 @@ class Ran:
             raise ValueError(
                 f"Partition {index} had {expected} rows at first and {seen} now: persist the dataframe before the fit."
             )
-        yield from _answer(run)
+        return run
 
 
 @dataclass(frozen=True)
@@ -284,9 +328,9 @@ class SparkBlocks(Source[B], Generic[B]):
         """Return the statistic of all blocks."""
         chain = Chain((*self.functions, from_block))
         parts = sorted(_collected(self.dataset, Ran(self.reader, self.encoder, self.starts, chain)))
-        run: Run[S] = pickle.loads(parts[0][1])
+        run: Run[S] = _loaded(parts[0][1])
         for _, part in parts[1:]:
-            run = run.merge(pickle.loads(part))
+            run = run.merge(_loaded(part))
         return run.total
 
     def map(self, function: Callable[[B], D], width: int) -> "Source[D]":
@@ -321,9 +365,23 @@ class Predicted:
         for batch in batches:
             if batch.num_rows == 0:
                 continue
-            table, columns = self.reader.table(batch)
-            X = table if columns.names is None else _framed(table, columns)
-            probability = pyarrow.array(self.local.predict_proba(X).tolist(), pyarrow.list_(pyarrow.float64()))
-            prediction = pyarrow.array(self.local.predict(X).tolist())
-            names, arrays = [*batch.schema.names, *self.added], [*batch.columns, prediction, probability]
+            predictions, probabilities = self._predicted(batch)
+            probability = pyarrow.array(probabilities, pyarrow.list_(pyarrow.float64()))
+            names, arrays = (
+                [*batch.schema.names, *self.added],
+                [*batch.columns, pyarrow.array(predictions), probability],
+            )
             yield pyarrow.RecordBatch.from_arrays(arrays, names=names)
+
+    def _predicted(self, batch: Any) -> tuple[list[Any], list[Any]]:
+        """Return class and probabilities of each row; None for a row that lacks a feature."""
+        table, columns = self.reader.table(batch)
+        complete = np.isfinite(table.astype(np.float64)).all(axis=1)
+        predictions: list[Any] = [None] * len(table)
+        probabilities: list[Any] = [None] * len(table)
+        if complete.any():
+            X = table[complete] if columns.names is None else _framed(table[complete], columns)
+            labels, shares = self.local.predict(X).tolist(), self.local.predict_proba(X).tolist()
+            for place, row in enumerate(np.flatnonzero(complete)):
+                predictions[row], probabilities[row] = labels[place], shares[place]
+        return predictions, probabilities

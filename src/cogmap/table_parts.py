@@ -20,23 +20,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import DataFileError
+from .limits import (
+    CELL_BYTES,
+    CHUNK,
+    LONGEST_LINE,
+    TEXT_BYTES,
+    allowed_size,
+    bounded,
+    check_readable,
+    check_size,
+    check_start,
+)
 from .progress import Meter
-from .tables import BLANK, MIXED, check_delimiter, check_names, check_text, is_arrow, layout, parsed, row_ends
+from .tables import (
+    BLANK,
+    MIXED,
+    Table,
+    check_delimiter,
+    check_names,
+    check_text,
+    is_arrow,
+    layout,
+    parsed,
+    read_table,
+    row_ends,
+)
+from .workbooks import is_workbook
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PART_ROWS, PART_CELLS = 65536, 2**21
 """Most rows of a part, and most cells of it."""
-
-CHUNK = 1 << 20
-"""Bytes to read at a time where their content does not matter."""
-
-CELL_BYTES, TEXT_BYTES = 40, 8
-"""Memory that it takes to read a file at once: for each cell of an Arrow file, and for each byte of a CSV file.
-
-Measured on 200,000 rows of 20 numbers and a word: 36 and 8.
-"""
 
 
 class TableParts(Protocol):
@@ -63,10 +78,13 @@ class TableParts(Protocol):
         """Yield the rows, some at a time, in their order."""
 
 
-def open_parts(path: str | Path, *, delimiter: str | None = None, header: bool | None = None) -> TableParts:
+def open_parts(
+    path: str | Path, *, delimiter: str | None = None, header: bool | None = None, sheet: str | None = None
+) -> TableParts:
     """Open a table; parameters are those of `tables.read_table`."""
     file = Path(path)
     check_delimiter(delimiter)
+    check_readable(file, again=True)
     try:
         with file.open("rb") as opened:
             start = opened.read(8)
@@ -75,13 +93,55 @@ def open_parts(path: str | Path, *, delimiter: str | None = None, header: bool |
     zipped = start[:2] == b"\x1f\x8b"
     if file.suffix == ".gz" and not zipped:
         raise DataFileError(f"{path} is not a gzip file, although its name ends in .gz: rename or compress it.")
+    if not zipped and is_workbook(file, start, file):
+        return _sheet(file, header, sheet)
+    if sheet is not None:
+        raise DataFileError(f"{path} is no workbook, and has no sheet {sheet!r}: leave the sheet out.")
     if not zipped and is_arrow(file, start):
         return ArrowParts.opened(file, start)
     return CsvParts(file, zipped, (delimiter, header))
 
 
+def _sheet(path: Path, header: bool | None, sheet: str | None) -> "SheetParts":
+    table = read_table(path, header=header, sheet=sheet)
+    return SheetParts(path, table, list(table.notes))
+
+
 def _part_rows(n_columns: int) -> int:
     return max(1, min(PART_ROWS, PART_CELLS // max(n_columns, 1)))
+
+
+@dataclass
+class SheetParts:
+    """A sheet of a workbook, which is read at once: it has a million rows at most."""
+
+    path: Path
+    table: Table
+    notes: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [str(name) for name in self.table.frame.columns]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.table.frame)
+
+    @property
+    def n_bytes(self) -> int:
+        """About how much memory it takes."""
+        return CELL_BYTES * self.table.frame.size
+
+    def scan(self, meter: Meter) -> None:
+        """Do nothing: the sheet was checked when it was read."""
+
+    def __call__(self) -> "Iterator[pd.DataFrame]":
+        """Yield the rows, some at a time, in their order."""
+        size = _part_rows(len(self.names))
+        for begin in range(0, self.n_rows, size):
+            yield self.table.frame.iloc[begin : begin + size].reset_index(drop=True)
 
 
 @dataclass
@@ -168,6 +228,8 @@ def _reading(path: Path) -> Iterator[None]:
     """Turn what pyarrow raises into a `DataFileError` that names the file."""
     try:
         yield
+    except MemoryError:
+        raise
     except Exception as error:  # pyarrow raises whatever its C++ code and its conversions meet
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataFileError(
@@ -205,17 +267,27 @@ class CsvParts:
         with _unzipping(self.path), self._open() as file:
             head = file.read(CHUNK)
             # Of a zipped file, the share that these bytes are follows from how far it was read.
-            read = int((file.fileobj if self.zipped else file).tell())
-            while b"\n" not in head and (more := file.read(CHUNK)):
-                head += more
+            self.ratio = len(head) / max(int((file.fileobj if self.zipped else file).tell()), 1)
         if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
             self.encoding = "utf-16"
-        self.ratio = len(head) / max(read, 1)
-        self.row_bytes = len(head) / max(head.count(b"\n"), 1)
-        self._look(head)
+        self.row_bytes = len(head) / max(head.count(b"\n"), head.count(b"\r"), 1)
+        self._look()
 
-    def _look(self, head: bytes) -> None:
+    def _head(self) -> bytes:
+        """Return how the file starts: the first line at least."""
+        parts: list[bytes] = []
+        with _unzipping(self.path), self._open() as file:
+            while len(parts) <= 2 * LONGEST_LINE // CHUNK and (part := file.read(CHUNK)):
+                parts.append(part)
+                if b"\n" in part or b"\r" in part:
+                    break
+        head = b"".join(parts)
+        check_start(self.path, head)
+        return head
+
+    def _look(self) -> None:
         """Find out how the file is written from how it starts."""
+        head = self._head()
         try:
             text = codecs.getincrementaldecoder(self.encoding)().decode(head)
         except UnicodeDecodeError:
@@ -249,8 +321,7 @@ class CsvParts:
         if (line := self._not_utf8()) is not None:
             self.notes.append(f"{self.path} is not UTF-8 (line {line}): it was read as Latin-1.")
             self.encoding = "latin-1"
-            with self._open() as file:
-                self._look(file.read(CHUNK))
+            self._look()
         self.notes += self.layout.notes
         kinds: dict[str, set[str]] = {name: set() for name in self.names}
         self.counted = 0
@@ -266,7 +337,7 @@ class CsvParts:
         """Yield the rows, some at a time, in their order."""
         types: dict[str, type] = dict.fromkeys(sorted(self.text), str)
         with self._text() as file:
-            lines, first = _blanked(file), bool(self.layout.header)
+            lines, first = _blanked(_lines(self.path, file)), bool(self.layout.header)
             for n_lines in self.lines:
                 yield parsed(self.path, "".join(islice(lines, n_lines)), self.layout, header=first, types=types)
                 first = False
@@ -277,7 +348,9 @@ class CsvParts:
         taken: list[str] = []
         with _unzipping(self.path), self._text() as file:
             n_rows, n_header = 0, int(self.layout.header)
-            for _ in row_ends(self.path, _recorded(_blanked(file), taken, self.path), self.layout.delimiter):
+            for _ in row_ends(
+                self.path, _recorded(_blanked(_lines(self.path, file)), taken, self.path), self.layout.delimiter
+            ):
                 n_rows += 1
                 if n_rows - n_header == size:
                     yield self._part(taken, n_rows, n_header)
@@ -301,11 +374,15 @@ class CsvParts:
         return io.TextIOWrapper(self._open(), encoding=self.encoding, newline=None)
 
     def _not_utf8(self) -> int | None:
-        """Return the first line that is not UTF-8, if there is one."""
-        decoder, n_lines = codecs.getincrementaldecoder(self.encoding)(), 0
+        """Return the first line that is not UTF-8, if there is one; refuse a zipped file that becomes too large."""
+        decoder, n_lines, n_bytes = codecs.getincrementaldecoder(self.encoding)(), 0, 0
+        most = allowed_size(self.path.stat().st_size)
         with _unzipping(self.path), self._open() as file:
             while True:
                 chunk = file.read(CHUNK)
+                n_bytes += len(chunk)
+                if self.zipped:
+                    check_size(self.path, n_bytes, most)
                 kept = decoder.getstate()[0]
                 try:
                     decoder.decode(chunk, final=not chunk)
@@ -316,6 +393,11 @@ class CsvParts:
                 if not chunk:
                     return None
                 n_lines += chunk.count(b"\n")
+
+
+def _lines(path: Path, file: io.TextIOWrapper) -> Iterator[str]:
+    """Yield lines; one that is too long is refused before all of it is in memory."""
+    return bounded(path, iter(lambda: file.readline(LONGEST_LINE + 1), ""))
 
 
 def _blanked(lines: Iterable[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Read a table from a file: CSV, also compressed, Parquet, Arrow or Feather; what it is follows from its content.
+"""Read a table from a file: CSV, also compressed, a workbook, Parquet, Arrow or Feather, whatever its name says.
 
 Of a CSV file, encoding, delimiter, header, decimal comma and the columns' types are found out. Text counts as missing
 where it is empty, "?", "NA", "NaN", "null" or another mark that pandas knows.
@@ -8,10 +8,8 @@ as many values as the first one, and the message says which line has not.
 """
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,6 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import DataFileError
+from .limits import (
+    CELL_BYTES,
+    LONGEST_LINE,
+    bounded,
+    check_columns,
+    check_room,
+    check_start,
+    content_of,
+    too_long,
+)
+from .workbooks import is_workbook, parsed_sheet, sheet_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +46,8 @@ BLANK = re.compile("^ +$", re.MULTILINE)
 NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 DECIMAL_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
+LONG_VALUE = f"a value has more than {csv.field_size_limit():,} characters: shorten it; or is a quote left open?"
 MIXED = "mixes quotes and line ends in a way that can be read differently: correct it."
-FOREIGN = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an old Excel workbook"}
 
 
 @dataclass(frozen=True)
@@ -57,17 +66,21 @@ class Table:
     notes: tuple[str, ...] = field(default=())
 
 
-def read_table(path: str | Path, *, delimiter: str | None = None, header: bool | None = None) -> Table:
+def read_table(
+    path: str | Path, *, delimiter: str | None = None, header: bool | None = None, sheet: str | None = None
+) -> Table:
     """Read a table from a file.
 
     Parameters
     ----------
     path : path
-        A CSV file (also gzip), Parquet, Arrow or Feather.
+        A CSV file (also gzip), an Excel or OpenDocument workbook, Parquet, Arrow or Feather. CSV may be a pipe.
     delimiter : str, default=None
         One character between the values of a CSV file; None to find it out among tab, semicolon, bar and comma.
     header : bool, default=None
-        Whether the first row of a CSV file holds the names of the columns; None to find it out.
+        Whether the first row of a CSV file or a sheet holds the names of the columns; None to find it out.
+    sheet : str, default=None
+        Sheet of a workbook; by default the first.
 
     Returns
     -------
@@ -78,18 +91,17 @@ def read_table(path: str | Path, *, delimiter: str | None = None, header: bool |
     ------
     DataFileError
         If the file is not one table; the message names the file and, where it can, the line.
+    TooLargeError
+        If the table takes more memory than there is.
     """
     path = Path(path)
     check_delimiter(delimiter)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataFileError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if content[:2] == b"\x1f\x8b":
-        content = _unzipped(path, content)
-    elif path.suffix == ".gz":
-        raise DataFileError(f"{path} is not a gzip file, although its name ends in .gz: rename or compress it.")
-    if is_arrow(path, content):
+    content = content_of(path)
+    if is_workbook(path, content[:8], io.BytesIO(content)):
+        table = _workbook_table(path, content, header, sheet)
+    elif sheet is not None:
+        raise DataFileError(f"{path} is no workbook, and has no sheet {sheet!r}: leave the sheet out.")
+    elif is_arrow(path, content):
         table = Table(_arrow_frame(path, content))
     else:
         table = _csv_table(path, content, delimiter, header)
@@ -105,18 +117,8 @@ def check_delimiter(delimiter: str | None) -> None:
         raise ValueError(f"delimiter={delimiter!r} must be one character, and not a quote, a space or a line end.")
 
 
-def _unzipped(path: Path, content: bytes) -> bytes:
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataFileError(f"{path} is a damaged gzip file: {error}.") from error
-
-
 def is_arrow(path: Path, start: bytes) -> bool:
-    """Say whether a file that starts so is Parquet, Arrow or Feather rather than CSV; refuse archives and workbooks."""
-    for magic, name in FOREIGN.items():
-        if start.startswith(magic):
-            raise DataFileError(f"{path} is {name}: save the table as CSV.")
+    """Say whether a file that starts so is Parquet, Arrow or Feather rather than CSV."""
     said = path.suffix.lower() in (".parquet", ".pq", ".arrow", ".feather")
     return said or start[:4] in (b"PAR1", b"ARRO", b"FEA1", b"\xff\xff\xff\xff")
 
@@ -131,6 +133,8 @@ def _arrow_frame(path: Path, content: bytes) -> "pd.DataFrame":
     source = pa.BufferReader(content)
     try:
         if content[:4] == b"PAR1":
+            sizes = parquet.read_metadata(source)
+            check_room(path, CELL_BYTES * sizes.num_rows * sizes.num_columns)
             table = parquet.read_table(source)
         elif content[:4] == b"\xff\xff\xff\xff":
             table = ipc.open_stream(source).read_all()
@@ -138,12 +142,44 @@ def _arrow_frame(path: Path, content: bytes) -> "pd.DataFrame":
             table = feather.read_table(source)
         table.validate(full=True)
         frame = table.to_pandas()
+    except MemoryError:
+        raise
     except Exception as error:  # pyarrow raises whatever its C++ code and its conversions meet
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataFileError(
             f"{path} is not a readable Parquet, Arrow or Feather file: {reason.rstrip('.')}."
         ) from error
     return frame
+
+
+def _workbook_table(path: Path, content: bytes, header: bool | None, sheet: str | None) -> Table:
+    """Return a sheet of a workbook: its table without empty rows above and empty columns beside it."""
+    book, chosen, others = sheet_cells(path, content, sheet)
+    notes = []
+    if others and sheet is None:
+        notes.append(f"{path}: sheet {chosen!r} was read; there are also {', '.join(map(repr, others))}.")
+    cells = parsed_sheet(path, book, chosen, dtype=object, na_filter=False)
+    filled = (cells.notna() & (cells.astype(str).apply(lambda column: column.str.strip()) != "")).to_numpy(dtype=bool)
+    if not filled.any():
+        raise DataFileError(f"Sheet {chosen!r} of {path} is empty.")
+    first, columns = int(filled.any(axis=1).argmax()), filled.any(axis=0)
+    sample = cells.iloc[first : first + SAMPLE, columns].astype(str).to_numpy().tolist()
+    header, names = _names(path, sample, header, notes)
+    if header and not filled[first + 1 :].any():
+        raise DataFileError(f"Sheet {chosen!r} of {path} has a header but no rows.")
+    frame = parsed_sheet(path, book, chosen, skiprows=first + header, na_values=["?"])
+    frame = frame.reindex(columns=range(len(columns))).loc[:, columns].dropna(how="all").reset_index(drop=True)
+    return Table(frame.set_axis(names, axis=1), tuple(notes))
+
+
+def _names(path: Path, sample: list[list[str]], header: bool | None, notes: list[str]) -> tuple[bool, list[str]]:
+    """Return whether the first row names the columns, and the names; note where that was found out."""
+    width = len(sample[0])
+    if header is None:
+        header = has_header(sample)
+        if not header:
+            notes.append(f"{path} has no header: its columns are called x0 … x{width - 1}.")
+    return header, [name.strip() or f"x{j}" for j, name in enumerate(sample[0] if header else [""] * width)]
 
 
 @dataclass(frozen=True)
@@ -159,25 +195,32 @@ class Layout:
 
 def layout(path: Path, text: str, delimiter: str | None, header: bool | None) -> Layout:
     """Find out how a CSV file is written; `text` is all of it, or at least `HEAD` characters and the first line."""
+    check_first_line(path, text)
     sample_of = {mark: _sample(text, mark) for mark in ([delimiter] if delimiter else DELIMITERS)}
     delimiter = delimiter or best_delimiter(sample_of)
     sample = sample_of[delimiter]
     if not sample:
-        raise DataFileError(f"{path} is empty.")
+        raise DataFileError(f"{path}, line 1: {LONG_VALUE}" if text.strip() else f"{path} is empty.")
+    check_columns(path, len(sample[0]))
     notes: list[str] = []
-    if header is None:
-        header = has_header(sample)
-        if not header:
-            notes.append(f"{path} has no header: its columns are called x0 … x{len(sample[0]) - 1}.")
-    names = [name.strip() or f"x{j}" for j, name in enumerate(sample[0] if header else [""] * len(sample[0]))]
+    header, names = _names(path, sample, header, notes)
     decimal = "," if delimiter != "," and has_decimal_comma(sample[header:]) else "."
     return Layout(delimiter, names, header, decimal, tuple(notes))
 
 
+def check_first_line(path: Path, text: str) -> None:
+    """Refuse text whose first line, blank ones aside, is too long to be one row."""
+    start = len(text) - len(text.lstrip("\n"))
+    end = text.find("\n", start)
+    if (len(text) if end < 0 else end) - start > LONGEST_LINE:
+        raise DataFileError(too_long(path, text.count("\n", 0, start) + 1))
+
+
 def _csv_table(path: Path, content: bytes, delimiter: str | None, header: bool | None) -> Table:
+    check_start(path, content)
     text, notes = _decoded(path, content)
     found = layout(path, text, delimiter, header)
-    n_rows = sum(1 for _ in row_ends(path, io.StringIO(text, newline=""), found.delimiter))
+    n_rows = sum(1 for _ in row_ends(path, bounded(path, io.StringIO(text, newline="")), found.delimiter))
     check_names(path, found.names)
     if found.header and n_rows == 1:
         raise DataFileError(f"{path} has a header but no rows.")
@@ -218,7 +261,7 @@ def _rows(lines: Iterable[str], delimiter: str, *, strict: bool) -> Any:
 def _sample(text: str, delimiter: str) -> list[list[str]]:
     """Return the first rows that are not blank; fewer where the parser gives up."""
     rows: list[list[str]] = []
-    head = text if len(text) <= HEAD else text[: max(text.rfind("\n", 0, HEAD), text.find("\n")) + 1]
+    head = text if len(text) <= HEAD else text[: max(text.rfind("\n", 0, HEAD), text.find("\n")) + 1 or len(text)]
     try:
         found = _rows(io.StringIO(head, newline=""), delimiter, strict=False)
         rows.extend(islice((row for row in found if row), SAMPLE))
@@ -285,7 +328,8 @@ def row_ends(path: Path, lines: Iterable[str], delimiter: str) -> Iterator[int]:
                 yield reader.line_num
             start = reader.line_num + 1
     except csv.Error as error:
-        raise DataFileError(f"{path}, line {start}: {error}; is a quote left open?") from error
+        reason = LONG_VALUE if "field limit" in str(error) else f"{error}; is a quote left open?"
+        raise DataFileError(f"{path}, line {start}: {reason}") from error
 
 
 def check_names(path: Path, names: list[str]) -> None:

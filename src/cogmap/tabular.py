@@ -23,7 +23,7 @@ from .comparison import Comparison, Edge, compare
 from .core.activation import Array
 from .core.dynamics import Dynamics
 from .estimator import NetworkClassifier
-from .frames import as_frame, check_lists, checked_labels
+from .frames import as_frame, check_lists
 from .knowledge import Knowledge
 from .new_rows import differing, matched, warn_of_unseen
 from .tuning import LTCNClassifierCV
@@ -170,7 +170,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         _set_names(self, frame, named)
         name = getattr(y, "name", None)
         self.target_name_ = None if name is None else str(name)
-        self.classifier_ = network.fit(self._encoded(frame), checked_labels(y), sample_weight=sample_weight)
+        self.classifier_ = network.fit(self._encoded(frame), y, sample_weight=sample_weight)
         self.classes_ = self.classifier_.classes_
         return self
 

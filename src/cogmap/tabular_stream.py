@@ -55,6 +55,7 @@ def fit(
     classifier: TabularClassifier | None = None,
     *,
     target: str,
+    classes: bool = False,
     progress: Callable[[Progress], None] | bool | None = None,
     scratch: str | os.PathLike[str] | Literal[False] | None = None,
 ) -> FittedFile:
@@ -68,6 +69,8 @@ def fit(
         The parameters; it is cloned. Its network must be an `LTCNClassifier`, which is the default here.
     target : str
         Column of the classes.
+    classes : bool, default=False
+        Whether the target holds classes although it has many numbers or values, which is refused otherwise.
     progress, scratch
         As for `cogmap.stream.fit`.
 
@@ -91,7 +94,7 @@ def fit(
     with scratch_space(scratch) as keep:
         # Arrow files are read fast enough to be read in each pass.
         read = parts if isinstance(parts, ArrowParts) else keep(parts, parts.n_rows * len(parts.names) * TEXT_CELL)
-        rows = _Labelled(read, Target(target))
+        rows = _Labelled(read, Target(target, classes=classes))
         declared = [(name, fitted._declared(name)) for name in names]
         fitted.columns_ = learn_columns(
             rows, declared, fitted.max_categories, meter, drop_unusable=fitted.drop_unusable

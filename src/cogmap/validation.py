@@ -5,16 +5,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from .arrays import on_host
 from .core.activation import Array
 from .core.device.space import DeviceArray, Space
+from .memory import in_words
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     """Return X as finite float64 rows whose columns are those the estimator was fitted on."""
     X = on_host(X)
+    if issparse(X):
+        raise TypeError(sparse_sentence(X))
     try:
         rows = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
     except ValueError as error:
@@ -90,6 +94,15 @@ def module(name: str, extra: str) -> Any:
         raise ImportError(f'This needs {name}: pip install "cogmap[{extra}]".') from error
 
 
+def sparse_sentence(X: Any) -> str:
+    """Say what to do with a sparse matrix."""
+    n_rows, n_columns = X.shape
+    return (
+        f"X is a sparse matrix of {n_rows} rows and {n_columns} columns, and every concept of a network has a value in "
+        f"every row: give X.toarray(), which takes {in_words(8 * n_rows * n_columns)}, or fewer columns."
+    )
+
+
 def _text_sentence(X: Any) -> str:
     names = _get_feature_names(X)
     table = np.asarray(X, dtype=object)
@@ -99,8 +112,8 @@ def _text_sentence(X: Any) -> str:
                 float(value)
             except ValueError:
                 return (
-                    f"X holds text in {column(index, names)} ({str(value)!r}): encode it as numbers first, "
-                    "for example with sklearn.preprocessing.OneHotEncoder."
+                    f"X holds text in {column(index, names)} ({str(value)!r}): fit a cogmap.TabularClassifier, which "
+                    "takes text as it is, or encode it, for example with sklearn.preprocessing.OneHotEncoder."
                 )
     raise AssertionError("unreachable: some value could not be converted")
 
@@ -112,7 +125,8 @@ def not_finite_sentence(rows: Array, names: NDArray[Any] | None, before: int = 0
         return (
             f"X contains NaN in {column(index, names)} ({np.isnan(rows[:, index]).sum()} rows, the first is row "
             f"{before + row})"
-            ": fill missing values first, for example with sklearn.impute.SimpleImputer."
+            ": fit a cogmap.TabularClassifier, which takes missing values as they are, or fill them, for example with "
+            "sklearn.impute.SimpleImputer."
         )
     return (
         f"X contains infinity (inf) in {column(index, names)}, row {before + row}: replace it by a finite value or "

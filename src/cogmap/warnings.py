@@ -9,6 +9,10 @@ class KnowledgeWarning(UserWarning):
     """What was stated about the edges has no effect, or a price: the data has no such edge, or a safeguard is off."""
 
 
+class ManyClassesWarning(UserWarning):
+    """There are so many classes that a fit takes long; most often y is a quantity."""
+
+
 class NoInformationWarning(UserWarning):
     """The rows tell nothing about the class, by leave-one-out: a model gives every row the classes' shares."""
 

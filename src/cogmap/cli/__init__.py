@@ -1,7 +1,10 @@
-"""The command line: arguments to the public API. Data goes to stdout, messages to stderr.
+r"""The command line: arguments to the public API. Data goes to stdout, messages to stderr.
 
 Exit codes: 2 for a user's mistake (an option, a file, a column), 1 for a failure. Each command has its file. Importing
 one must stay cheap, since ``cogmap --help`` imports all: the library itself is imported inside the functions.
+
+Easy to get wrong: click keeps the lines of a paragraph that begins with the character backspace. Docstrings are raw, so
+they hold ``\b`` as two characters; `_keep_lines` makes them one.
 """
 
 import warnings
@@ -11,6 +14,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from ..console import printable
 from ..study.cli import study
 from .demo import demo
 from .edit import edit
@@ -28,8 +32,12 @@ class Mistake(click.ClickException):
 
     exit_code = 2
 
+    def format_message(self) -> str:
+        """Return the message as a terminal may show it."""
+        return printable(self.message)
 
-class Failure(click.ClickException):
+
+class Failure(Mistake):
     """Something that went wrong on the way."""
 
     exit_code = 1
@@ -46,6 +54,10 @@ class Commands(click.Group):
                 return super().invoke(ctx)
         except BrokenPipeError:  # the reader of stdout has seen enough, which click treats as such
             raise
+        except MemoryError as error:
+            raise Failure(_memory_sentence(error)) from error
+        except ModuleNotFoundError as error:
+            raise Failure(f'{error}: pip install "cogmap[cli]".') from error
         except (ArithmeticError, ImportError, OSError) as error:
             raise Failure(str(error)) from error
         except ValueError as error:
@@ -66,6 +78,26 @@ def _once() -> Callable[..., None]:
     return show
 
 
+def _memory_sentence(error: MemoryError) -> str:
+    """Say that memory does not suffice, and the way out, unless the error says so itself."""
+    from ..errors import TooLargeError
+
+    if isinstance(error, TooLargeError):
+        return str(error)
+    found = f" ({error})" if str(error) else ""
+    return (
+        f"The memory does not suffice{found}: use fewer columns (--only, --drop) or rows, --no-tune, or for fit a "
+        "smaller --memory."
+    )
+
+
+def _keep_lines(command: click.Command) -> None:
+    r"""Turn the two characters \b of a raw docstring into the one by which click keeps a paragraph's lines."""
+    command.help = (command.help or "").replace("\\b\n", "\b\n")
+    for inner in getattr(command, "commands", {}).values():
+        _keep_lines(inner)
+
+
 @click.group(cls=Commands)
 @click.version_option(__version__, prog_name="cogmap")
 def main() -> None:
@@ -84,3 +116,4 @@ def main() -> None:
 
 for command in (demo, fit, predict, evaluate, explain, edit, report, export, study):
     main.add_command(command)
+_keep_lines(main)

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import click
 
-from .output import emit, json_option
+from ..console import NewFolder
+from .output import emit, json_option, show
 
 
 @click.command()
 @click.option(
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=NewFolder(),
     default=Path("demo"),
     show_default=True,
     help="Folder for the pictures.",
@@ -24,4 +25,4 @@ def demo(output: Path, as_json: bool) -> None:
     if as_json:
         emit(found)
     else:
-        click.echo("\n".join(lines(found)))
+        show("\n".join(lines(found)))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from .inputs import FILE, NEW_FILE, columns_for, data_options, load_model, read_data, target_of, with_target
-from .output import emit, json_option, say
+from .output import emit, json_option, say, show
 
 
 @click.command()
@@ -51,4 +51,4 @@ def edit(
         changes = {part: frame.to_dict("records") for part, frame in parts.items()}
         emit({"model": None if output is None else str(output), **changes})
     else:
-        click.echo(str(comparison))
+        show(str(comparison))

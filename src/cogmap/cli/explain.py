@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .inputs import FILE, NEW_FILE, columns_for, data_options, load_model, read_data
-from .output import emit, json_option, say, table_text, write_whole
+from .output import emit, json_option, say, show, table_text, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ def _explain_model(classifier: Any, X: "pd.DataFrame | None", kind: str, picture
     if as_json:
         emit({"kind": kind, "columns": [{"name": n, "relevance": r, "share": s} for n, r, s in lines]})
     else:
-        click.echo(table_text(["column", "relevance", "share"], lines))
+        show(table_text(["column", "relevance", "share"], lines))
 
 
 def _explain_effects(
@@ -111,7 +111,7 @@ def _explain_effects(
             header.append("middle 80 % of rows")
             for line, low, high in zip(lines, one.low[:, 0], one.high[:, 0], strict=True):
                 line.append(f"{low:.3f} to {high:.3f}")
-        click.echo(table_text(header, lines) + "\n" * (k + 1 < len(found)))
+        show(table_text(header, lines) + "\n" * (k + 1 < len(found)))
 
 
 def _explain_rows(classifier: Any, X: "pd.DataFrame", picture: Path | None, as_json: bool) -> None:
@@ -135,7 +135,7 @@ def _explain_rows(classifier: Any, X: "pd.DataFrame", picture: Path | None, as_j
         if not as_json:
             table = [[n, "" if v is None else str(v), f"{a:+.3f}"] for n, v, a in lines]
             header = ["column", "value", f"adds to {label}"]
-            click.echo(f"{explanation.to_text(i)}\n\n{table_text(header, table)}" + "\n" * (i + 1 < len(X)))
+            show(f"{explanation.to_text(i)}\n\n{table_text(header, table)}" + "\n" * (i + 1 < len(X)))
     if picture is not None:
         _draw(lambda: _waterfall(explanation), picture)
     if as_json:

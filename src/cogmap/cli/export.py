@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from .inputs import FILE, NEW_FILE, load_model
-from .output import emit, json_option, say
+from .output import emit, json_option, say, show
 
 
 @click.command()
@@ -40,4 +40,4 @@ def export(model: Path, output: Path, contributions: bool, as_json: bool) -> Non
     if as_json:
         emit({"onnx": str(output), "inputs": inputs, "classes": classifier.classes_})
     else:
-        click.echo(text)
+        show(text)

@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
-from .inputs import FILE, NEW_FILE, data_options, read_data, with_target
-from .memory import MEMORY, in_words
-from .network import network_options, refuse_given, say_dropped, unfitted
-from .output import emit, json_option, say, table_text
+from ..memory import in_words
+from .inputs import FILE, NEW_FILE, data_options, read_data, said, sheet_given, with_target
+from .memory import MEMORY
+from .network import classes_option, network_options, refuse_given, say_dropped, unfitted
+from .output import emit, json_option, say, show, table_text
 
 TUNED_ROW = 24_000
 """Memory in bytes that comparing networks takes for each row: five times 600 innovations of 8 bytes, at most."""
@@ -17,6 +18,7 @@ TUNED_ROW = 24_000
 @click.command()
 @click.argument("data", type=FILE)
 @network_options
+@classes_option
 @click.option("--model", type=NEW_FILE, metavar="FILE", help="Where to write the model, such as people.cogmap.")
 @click.option(
     "--memory",
@@ -34,10 +36,11 @@ def fit(
     memory: int,
     delimiter: str | None,
     header: bool | None,
+    classes: bool,
     as_json: bool,
     **network: Any,
 ) -> None:
-    r"""Fit a network to DATA (CSV, also .gz, Parquet, Arrow or Feather) and show what it learned.
+    r"""Fit a network to DATA (CSV, also .gz, Excel, Parquet, Arrow or Feather) and show what it learned.
 
     Text becomes categories, missing values are filled, and all of that is part of the model.
 
@@ -50,17 +53,18 @@ def fit(
       cogmap fit people.csv --target survived --drop name --categorical class
       cogmap fit wine.parquet --target kind --no-tune --terms 3 --json
     """
-    from ..table_parts import open_parts
+    from ..table_parts import SheetParts, open_parts
 
     if target is None:
         raise click.UsageError("Missing option '--target': the column that holds the classes.")
-    opened = open_parts(data, delimiter=delimiter, header=header)
+    opened = open_parts(data, delimiter=delimiter, header=header, sheet=sheet_given())
     need = opened.n_bytes + (TUNED_ROW * opened.n_rows if network["tune"] else 0)
     if need <= memory:
-        X, y = with_target(read_data(data, delimiter, header), target)
+        frame = said(opened.table) if isinstance(opened, SheetParts) else read_data(data, delimiter, header)
+        X, y = with_target(frame, target, classes=classes)
         classifier, n_rows = unfitted(X, **network).fit(X, y), len(X)
     else:
-        classifier, n_rows = _fit_in_passes(opened, target, need, memory, network)
+        classifier, n_rows = _fit_in_passes(opened, target, classes, need, memory, network)
     say_dropped(classifier.columns_)
     if model is not None:
         classifier.save(model, data=data)
@@ -69,14 +73,14 @@ def fit(
     if as_json:
         emit({"data": str(data), "model": None if model is None else str(model), **summary})
         return
-    click.echo(f"{data}: {n_rows} rows; {len(classifier.classes_)} classes of {target!r}\n")
+    show(f"{data}: {n_rows} rows; {len(classifier.classes_)} classes of {target!r}\n")
     rows = [
         [c["name"], c["kind"], c["concepts"], c["relevance"], c["note"]]
         for c in summary["columns"]
         if c["kind"] != "dropped"
     ]
-    click.echo(table_text(["column", "kind", "concepts", "relevance", ""], rows))
-    click.echo(f"\nnetwork: {_n(summary['concepts'], 'concept')}, {_n(summary['iterations'], 'iteration')}")
+    show(table_text(["column", "kind", "concepts", "relevance", ""], rows))
+    show(f"\nnetwork: {_n(summary['concepts'], 'concept')}, {_n(summary['iterations'], 'iteration')}")
     if model is None:
         say("No model was written: use --model FILE to keep it.")
 
@@ -85,7 +89,9 @@ def _n(number: int, thing: str) -> str:
     return f"{number} {thing}{'s' * (number != 1)}"
 
 
-def _fit_in_passes(opened: Any, target: str, need: int, memory: int, network: dict[str, Any]) -> tuple[Any, int]:
+def _fit_in_passes(
+    opened: Any, target: str, classes: bool, need: int, memory: int, network: dict[str, Any]
+) -> tuple[Any, int]:
     """Fit one network in passes over a file; return it, and the number of rows."""
     import pandas as pd
 
@@ -99,7 +105,7 @@ def _fit_in_passes(opened: Any, target: str, need: int, memory: int, network: di
     columns = pd.DataFrame(columns=[name for name in opened.names if name != target])
     chosen = unfitted(columns, **(network | {"tune": False, "cases": None}))
     say(f"At once, the fit takes {over}: one LTCNClassifier is fitted in passes over the file, as with --no-tune.")
-    found = tabular_stream.fit(opened, chosen, target=target, progress=True)
+    found = tabular_stream.fit(opened, chosen, target=target, classes=classes, progress=True)
     for note in found.notes:
         say(note)
     return found.classifier, found.n_rows

@@ -6,18 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..console import InputFile, NewFile
 from .output import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+    from ..tables import Table
+
+FILE, NEW_FILE = InputFile(), NewFile()
+SHEET = "cogmap.sheet"
+"""Where the context keeps the sheet, so that commands need not hand it on."""
+
+
+def _keep_sheet(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    context.meta[SHEET] = value
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how to read DATA."""
     for option in (
+        click.option(
+            "--sheet",
+            metavar="NAME",
+            callback=_keep_sheet,
+            expose_value=False,
+            help="Sheet of a workbook; the first by default.",
+        ),
         click.option("--header/--no-header", default=None, help="Whether DATA has names in its first row."),
         click.option("--delimiter", help="What separates the values of a CSV file; found out by default."),
     ):
@@ -29,29 +44,43 @@ def read_data(path: Path, delimiter: str | None, header: bool | None) -> "pd.Dat
     """Read a table; say on stderr what was decided."""
     from ..tables import read_table
 
-    table = read_table(path, delimiter=delimiter, header=header)
+    return said(read_table(path, delimiter=delimiter, header=header, sheet=sheet_given()))
+
+
+def said(table: "Table") -> "pd.DataFrame":
+    """Return the frame of a table; say on stderr what was decided."""
     for note in table.notes:
         say(note)
     return table.frame
 
 
-def with_target(frame: "pd.DataFrame", target: str) -> tuple["pd.DataFrame", "pd.Series"]:
-    """Split a table into columns and classes; rows without a class are left out, and counted on stderr."""
+def sheet_given() -> str | None:
+    """Return the sheet that --sheet names."""
+    found: str | None = click.get_current_context().meta.get(SHEET)
+    return found
+
+
+def with_target(frame: "pd.DataFrame", target: str, *, classes: bool = True) -> tuple["pd.DataFrame", "pd.Series"]:
+    """Split a table into columns and classes; rows without a class are left out, and counted on stderr.
+
+    `classes` says that the column holds classes, whatever it looks like: a model's target does.
+    """
+    import pandas as pd
+
     from ..names import no_column
     from ..targets import Target
 
     if target not in frame:
         raise ValueError(no_column(target, frame.columns))
     known = frame[target].notna()
-    found = Target(target)
+    found = Target(target, classes=classes)
     found.add(frame.loc[known, target], int((~known).sum()))
+    found.check()
     for note in found.notes:
         say(note)
-    found.check()
     if not known.all():
         frame = frame[known].reset_index(drop=True)
-    y = frame[target]
-    return frame.drop(columns=target), y.astype("int64") if y.dtype.kind == "f" else y.infer_objects()
+    return frame.drop(columns=target), pd.Series(found.labels(frame[target]), name=target)
 
 
 def load_model(path: Path) -> Any:

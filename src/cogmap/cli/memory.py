@@ -24,11 +24,3 @@ class Memory(click.ParamType):
 
 
 MEMORY = Memory()
-
-
-def in_words(n_bytes: int) -> str:
-    """Return an amount of memory as text, such as 2 GB."""
-    for unit in ("t", "g", "m", "k"):
-        if n_bytes >= UNITS[unit]:
-            return f"{n_bytes / UNITS[unit]:.3g} {unit.upper()}B"
-    return f"{n_bytes} bytes"

@@ -55,6 +55,14 @@ OPTIONS = (
 )
 
 
+SHOWN = 10
+"""Rows that show, without a look at the others, that a column varies."""
+
+classes_option = click.option(
+    "--classes", is_flag=True, help="The target holds classes, although it has many numbers or values."
+)
+
+
 def network_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of the network and its columns."""
     for option in reversed(OPTIONS):
@@ -95,6 +103,7 @@ def unfitted(
         raise ValueError(no_column(unknown[0], frame.columns))
     if only:
         drop = tuple(name for name in frame.columns if name not in only or name in drop)
+    _check_width(frame.drop(columns=list(drop)), network.get("terms"))
     given = {name: value for name, value in network.items() if value is not None}
     if balanced:
         given["class_weight"] = "balanced"
@@ -120,3 +129,12 @@ def say_dropped(columns: "Iterable[Column]") -> None:
     for column in columns:
         if column.kind == "dropped" and column.remark:
             say(f"Column {column.name!r} is left out: it {column.remark}.")
+
+
+def _check_width(frame: "pd.DataFrame", terms: int | None) -> None:
+    """Refuse a table of too many columns before each of them is looked at; those whose first rows differ count."""
+    from ..memory import check_memory
+
+    head = frame.iloc[:SHOWN]
+    if len(head):
+        check_memory(len(frame), int((head.notna() & (head != head.iloc[0])).any().sum()), terms)

@@ -1,6 +1,10 @@
-"""What commands print and write: results on stdout, messages on stderr, files moved into place when complete."""
+"""What commands print and write: results on stdout, messages on stderr, files moved into place when complete.
+
+Easy to get wrong: printing by ``click.echo``, which passes control characters of a user's file on to the terminal.
+"""
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -8,19 +12,23 @@ from typing import Any
 
 import click
 
+from ..console import check_new_file, printable, printable_json, say, show
 from ..writing import whole
+
+__all__ = ["emit", "hand_over", "json_option", "plain", "say", "show", "table_text", "write_whole"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-def say(message: str) -> None:
-    """Print a message on stderr."""
-    click.echo(message, err=True)
+def hand_over(text: str) -> None:
+    """Print a result on stdout, for programs: as it is, but on a terminal."""
+    # Not by click, which takes out what looks like a colour.
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def emit(result: Any) -> None:
     """Print a result as JSON on stdout; numbers that JSON cannot hold become null."""
-    click.echo(json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(printable_json(json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False)))
 
 
 def plain(value: Any) -> Any:
@@ -42,16 +50,15 @@ def table_text(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return rows as an aligned table; numbers with three decimals."""
     from ..evaluation import aligned
 
-    return aligned([list(header), *([_cell(value) for value in row] for row in rows)])
+    return aligned([[_cell(value) for value in row] for row in (header, *rows)])
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else str(value).translate({9: "\\t", 10: "\\n"})
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
     """Let `write` make a file that appears only when it is complete."""
-    if not path.resolve().parent.is_dir():
-        raise ValueError(f"{path.resolve().parent} is not a folder: create it first.")
+    check_new_file(path)
     with whole(path) as unfinished:
         write(unfinished)

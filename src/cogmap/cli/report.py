@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from .inputs import FILE, NEW_FILE, columns_for, data_options, load_model, read_data, target_of, with_target
-from .output import emit, json_option, say
+from .output import emit, json_option, say, show
 
 
 @click.command()
@@ -52,7 +52,7 @@ def report(
     if as_json:
         emit({"report": str(output), **facts})
     else:
-        click.echo("\n".join([*summary(facts), *_noted(facts)]).replace("\u00a0", " "))
+        show("\n".join([*summary(facts), *_noted(facts)]).replace("\u00a0", " "))
 
 
 def _noted(facts: dict[str, Any]) -> list[str]:

@@ -6,13 +6,13 @@ feature is constant.
 """
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.concepts import Concepts
 from ..core.constraints import Bounds
+from ..names import near_names
 from .collection import Knowledge, contradiction
 from .statement import Statement
 
@@ -104,7 +104,7 @@ def _unknown(
     knowledge: Knowledge, statement: Statement, name: str, what: str, known: Sequence[str], owners: set[str]
 ) -> str:
     """Say that a name is not known, and which names may be meant: those alike, or else the feature of the term."""
-    near = get_close_matches(name, known, 3) or sorted(owners.intersection(known))
+    near = near_names(name, known) or sorted(owners.intersection(known))
     if near:
         way_out = f"did you mean {' or '.join(map(repr, near))}?"
     else:

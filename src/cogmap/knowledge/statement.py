@@ -6,8 +6,10 @@ is a half line that includes 0. Two statements about one edge contradict each ot
 
 import datetime as dt
 import math
+import sys
 from dataclasses import dataclass
 from numbers import Real
+from reprlib import repr as brief
 from typing import Any, Literal, get_args
 
 Kind = Literal["fix", "forbid", "sign", "at_least", "at_most", "irrelevant"]
@@ -45,17 +47,20 @@ class Statement:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"kind={self.kind!r} is unknown: use one of {', '.join(map(repr, KINDS))}.")
+            raise ValueError(f"kind={brief(self.kind)} is unknown: use one of {', '.join(map(repr, KINDS))}.")
         object.__setattr__(self, "value", _checked_value(self.kind, self.value))
         object.__setattr__(self, "date", _checked_date(self.date))
         for field in ("source",) if self.kind == "irrelevant" else ("source", "target"):
             if not isinstance(name := getattr(self, field), str) or not name:
-                raise ValueError(f"The {field} of '{self.kind}' is {name!r}: give the name of a feature, as text.")
+                raise ValueError(f"The {field} of '{self.kind}' is {brief(name)}: give the name of a feature, as text.")
         if self.kind == "irrelevant" and self.target is not None:
             raise ValueError(f"'irrelevant' is about one feature ({self.source!r}): leave the target out.")
         for field in ("author", "reason"):
             if not isinstance(text := getattr(self, field), str | None):
-                raise ValueError(f"The {field} of a statement is {text!r}: give text, or leave it out.")
+                raise ValueError(f"The {field} of a statement is {brief(text)}: give text, or leave it out.")
+        for text in (*self.names, self.author or "", self.reason or ""):
+            if any("\ud800" <= letter <= "\udfff" for letter in text):
+                raise ValueError(f"{brief(text)} holds half of a character: write it in full.")
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -100,15 +105,20 @@ class Statement:
 def _checked_value(kind: str, value: Any) -> float | str | None:
     if kind == "sign":
         if value not in SIGNS:
-            raise ValueError(f"The sign of an edge is {value!r}: use '+' or '-'.")
+            raise ValueError(f"The sign of an edge is {brief(value)}: use '+' or '-'.")
         return str(value)
     if kind not in RELATIONS:
         if value is not None:
-            raise ValueError(f"'{kind}' takes no value, but has {value!r}: leave it out.")
+            raise ValueError(f"'{kind}' takes no value, but has {brief(value)}: leave it out.")
         return None
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"The value of '{kind}' is {value!r}: give a finite number.")
+    if isinstance(value, bool) or not isinstance(value, Real) or not _is_finite(value):
+        raise ValueError(f"The value of '{kind}' is {brief(value)}: give a finite number.")
     return float(value)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a number is finite, and small enough to be a float."""
+    return bool(abs(value) <= sys.float_info.max)
 
 
 def _checked_date(value: Any) -> dt.date | None:
@@ -116,9 +126,9 @@ def _checked_date(value: Any) -> dt.date | None:
         try:
             return dt.date.fromisoformat(value)
         except ValueError:
-            raise ValueError(f"The date of a statement is {value!r}: write it as 2026-01-31.") from None
+            raise ValueError(f"The date of a statement is {brief(value)}: write it as 2026-01-31.") from None
     if isinstance(value, dt.datetime):
         return value.date()
     if value is not None and not isinstance(value, dt.date):
-        raise ValueError(f"The date of a statement is {value!r}: give a datetime.date, or text as 2026-01-31.")
+        raise ValueError(f"The date of a statement is {brief(value)}: give a datetime.date, or text as 2026-01-31.")
     return value

@@ -6,10 +6,13 @@ Both hold a list named `statement`, in which each entry has `kind`, the names, w
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from functools import partial
+from reprlib import repr as brief
 from typing import Any, NamedTuple
 
+from ..names import near_names
 from .statement import KINDS, RELATIONS, Statement
 
 RECORD = ("author", "date", "reason")
@@ -52,7 +55,7 @@ def to_json(statements: Iterable[Statement]) -> str:
 def from_toml(content: str) -> list[Statement]:
     """Read statements from TOML."""
     try:
-        return _statements(tomllib.loads(content))
+        return _statements(_parsed(tomllib.loads, content))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"this is not valid TOML, {error}: correct it there.") from error
 
@@ -60,9 +63,31 @@ def from_toml(content: str) -> list[Statement]:
 def from_json(content: str) -> list[Statement]:
     """Read statements from JSON."""
     try:
-        return _statements(json.loads(content))
+        return _statements(_parsed(partial(json.loads, object_pairs_hook=_once), content))
     except json.JSONDecodeError as error:
         raise ValueError(f"this is not valid JSON, {error}: correct it there.") from error
+
+
+def _parsed(parse: Callable[[str], Any], content: str) -> Any:
+    """Return what a file of statements holds; its nesting and its numbers have limits, of Python."""
+    try:
+        return parse(content.removeprefix("\ufeff"))
+    except RecursionError:
+        raise ValueError("values are nested too deeply: a statement holds plain values only.") from None
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError):
+        raise
+    except ValueError as error:
+        if "integer string conversion" not in str(error):
+            raise
+        raise ValueError("a whole number has more digits than can be read: write a weight such as 0.5.") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the keys and values of an object; of a key that comes twice, JSON would keep the last in silence."""
+    twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+    if twice:
+        raise ValueError(f"the key {twice[0]!r} is there twice: leave one of them out.")
+    return dict(pairs)
 
 
 def _entry(statement: Statement) -> dict[str, Any]:
@@ -102,16 +127,16 @@ def _numbered(number: int, entry: Any) -> Statement:
 
 def _statement(entry: Any) -> Statement:
     if not isinstance(entry, dict):
-        raise ValueError(f"this is {entry!r}: write keys and values.")
+        raise ValueError(f"this is {brief(entry)}: write keys and values.")
     kind = entry.get("kind")
     if kind not in KINDS:
-        said = "it has no kind" if kind is None else f"kind={kind!r} is unknown"
+        said = "it has no kind" if kind is None else f"kind={brief(kind)} is unknown"
         raise ValueError(f"{said}: use one of {', '.join(map(repr, KINDS))}.")
     needed = ["feature"] if kind == "irrelevant" else ["source", "target"]
     needed += ["value"] if kind in (*RELATIONS, "sign") else []
     for key in entry:
         if key not in (allowed := ("kind", *needed, *RECORD)):
-            near = get_close_matches(key, allowed, 1)
+            near = near_names(key, allowed)
             way_out = f"did you mean {near[0]!r}?" if near else f"use {', '.join(map(repr, allowed))}."
             raise ValueError(f"{key!r} is no key of '{kind}': {way_out}")
     for key in needed:

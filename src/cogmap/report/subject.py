@@ -17,7 +17,8 @@ from ..columns import spelled
 from ..core.activation import Array
 from ..estimator import NetworkClassifier
 from ..evaluation import class_codes
-from ..frames import as_frame, checked_labels, listed
+from ..frames import as_frame, listed
+from ..labels import checked_labels
 from ..tabular import TabularClassifier
 from ..validation import checked_rows
 

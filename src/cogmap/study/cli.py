@@ -7,14 +7,16 @@ from typing import Any
 
 import click
 
-FOLDER = click.Path(file_okay=False, path_type=Path)
+from ..console import NewFile, NewFolder, printable, say, show
+
+FOLDER = NewFolder()
 GRIDS = "small, paper, default, or one configuration such as phi=0.8,max_iter=5; several with ';'."
 DEFAULT_RESULTS = Path("study") / "results.csv"
 data_dir_option = click.option(
     "--data-dir", type=click.Path(exists=True, file_okay=False), help="Folder of datasets; default COGMAP_DATA."
 )
 results_option = click.option(
-    "--results", type=click.Path(dir_okay=False, path_type=Path), default=DEFAULT_RESULTS, show_default=True,
+    "--results", type=NewFile(create_folder=True), default=DEFAULT_RESULTS, show_default=True,
     help="Results file.",
 )  # fmt: skip
 jobs_option = click.option("--jobs", type=click.IntRange(1), default=lambda: os.cpu_count() or 1, help="Processes.")
@@ -106,7 +108,7 @@ def follow(plan: Any, results: Path) -> None:
             if time.monotonic() - said > 60:
                 said = time.monotonic()
                 bar.write("\n".join(summary_lines(read(results))), file=bar.fp)
-    click.echo(f"{results}: complete.", err=True)
+    say(f"{results}: complete.")
 
 
 @study.command()
@@ -117,11 +119,11 @@ def summary(results: Path) -> None:
     from .summary import summary_lines
 
     for line in summary_lines(read(results)):
-        click.echo(line)
+        show(line)
 
 
 @study.command()
-@click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("output", type=NewFile(create_folder=True))
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def merge(output: Path, inputs: tuple[Path, ...]) -> None:
     """Join results files into OUTPUT: each row once, a result before an error."""
@@ -139,10 +141,10 @@ def classifiers() -> None:
     from .registry import ENTRIES, Shape
 
     shape = Shape(1000, 20, 2)
-    click.echo(f"{'classifier':<22}{'group':<10}{'paper grid':>10}{'small grid':>12}  here")
+    show(f"{'classifier':<22}{'group':<10}{'paper grid':>10}{'small grid':>12}  here")
     for entry in ENTRIES:
         paper, small = (len(ParameterGrid(entry.grid(which, shape))) for which in ("paper", "small"))
-        click.echo(f"{entry.name:<22}{entry.group:<10}{paper:>10}{small:>12}  {entry.missing() or 'yes'}")
+        show(f"{entry.name:<22}{entry.group:<10}{paper:>10}{small:>12}  {entry.missing() or 'yes'}")
 
 
 @study.command()
@@ -154,7 +156,7 @@ def datasets(data_dir: str | None, output: Path | None) -> None:
     from .tables import dataset_table, markdown, save
 
     table = dataset_table(data_dir, (*PAPER, *(name + CLEAN for name in LEAKING)))
-    click.echo(markdown(table))
+    show(markdown(table))
     if output:
         _said(save(table, "datasets", output))
 
@@ -198,10 +200,10 @@ def table(
     for name in names or TABLES:
         made = TABLES[name](found)
         if made.empty:
-            click.echo(f"{TITLES[name]}: no results yet.", err=True)
+            say(f"{TITLES[name]}: no results yet.")
             continue
         note = f"\n{ranks_note(found)}\n" if name == "ranks" else ""
-        click.echo(f"\n## {TITLES[name]}\n\n{markdown(made)}\n{note}")
+        show(f"\n## {TITLES[name]}\n\n{markdown(made)}\n{note}")
         if output:
             _said(save(made, name, output))
 
@@ -215,13 +217,15 @@ def _run_quick(jobs: int, results: Path) -> None:
 
 def _existing(path: Path) -> Path:
     if not path.exists():
-        raise click.ClickException(f"There are no results in {path}: run `cogmap study run` first, or name --results.")
+        raise click.ClickException(
+            printable(f"There are no results in {path}: run `cogmap study run` first, or name --results.")
+        )
     return path
 
 
 def _said(paths: list[Path]) -> None:
     for path in paths:
-        click.echo(f"wrote {path}", err=True)
+        say(f"wrote {path}")
 
 
 @study.command()
@@ -272,7 +276,7 @@ def ablation(datasets: str | None, limit: float | None, jobs: int, results: Path
 
     names = classifier_names(("LTCN", "ablation"))
     follow(Plan(_listed(datasets, PAPER), names, jobs=jobs, limit=limit, data_dir=data_dir), results)
-    click.echo(f"\n## {TITLES['ablation']}\n\n{markdown(ablation_table(select(frame(results))))}")
+    show(f"\n## {TITLES['ablation']}\n\n{markdown(ablation_table(select(frame(results))))}")
 
 
 @study.command()
@@ -292,8 +296,8 @@ def figure(names: tuple[str, ...], output: Path, results: Path) -> None:
             _said(save(FIGURES[name](found), name, output))
         except MissingResultsError as error:
             if names:
-                raise click.ClickException(str(error)) from error
-            click.echo(f"{name}: {error}", err=True)
+                raise click.ClickException(printable(str(error))) from error
+            say(f"{name}: {error}")
 
 
 network_option = click.option(
@@ -319,9 +323,9 @@ def claim(name: str, network: str, results: Path, data_dir: str | None) -> None:
     if name not in CLAIMS:
         raise click.BadParameter(f"there is no claim {name!r}: use {', '.join(CLAIMS)}.")
     try:
-        click.echo(str(CLAIMS[name](frame(results), data_dir, network)))
+        show(str(CLAIMS[name](frame(results), data_dir, network)))
     except MissingResultsError as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(printable(str(error))) from error
 
 
 @study.command()
@@ -337,6 +341,6 @@ def claims(network: str, results: Path, data_dir: str | None) -> None:
     found = frame(results)
     for name, judge in CLAIMS.items():
         try:
-            click.echo(f"{name}: {judge(found, data_dir, network)}")
+            show(f"{name}: {judge(found, data_dir, network)}")
         except MissingResultsError as error:
-            click.echo(f"{name}: not decided: {error}")
+            show(f"{name}: not decided: {error}")
