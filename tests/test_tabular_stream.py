@@ -72,6 +72,7 @@ def test_the_model_is_that_of_the_whole_table(kind, alpha, tmp_path):
     assert again.explain(X[:2]).to_text(0) == expected.explain(X[:2]).to_text(0)
 
 
+@pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")  # the classes follow the row numbers
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize(
