@@ -120,7 +120,8 @@ def agree(found, expected, X, library, *, same_basis=True):
     np.testing.assert_allclose(probability, expected.predict_proba(X), rtol=0, atol=1e-5)
     labels = expected.predict(X)
     assert (library.host(found.predict(library.put(X))) == labels).all()
-    assert (expected.classes_[probability.argmax(axis=1)] == labels).all()
+    if not expected._decision.shift.any():
+        assert (expected.classes_[probability.argmax(axis=1)] == labels).all()
 
 
 PARAMETERS = [
