@@ -224,8 +224,8 @@ ENTRIES = (
         small={"phi": [0.5, 0.8, 1.0], "max_iter": ITERATIONS},
         group="beyond",
     ),
-    Entry("LTCNClassifier", lambda shape: LTCNClassifier(), group="beyond"),
-    Entry("LTCNClassifierCV", lambda shape: LTCNClassifierCV(), group="beyond"),
+    Entry("LTCNClassifier", lambda shape: LTCNClassifier(decision_metric="kappa"), group="beyond"),
+    Entry("LTCNClassifierCV", lambda shape: LTCNClassifierCV(decision_metric="kappa"), group="beyond"),
     Entry(
         "FCM final state",
         lambda shape: LTCNClassifier.paper(readout="final"),
