@@ -1,7 +1,10 @@
-"""Local explanations as objects: why these rows got these scores, as arrays, frames, text and `shap.Explanation`.
+"""Local explanations as objects: why these rows got their class, as arrays, frames, text, HTML and `shap.Explanation`.
+
+What is explained is the evidence for each class, in log-odds (`core.decision.evidence_directions`): for two classes the
+log-odds themselves, for more the class's log probability less the mean of all. All views add up to it.
 
 Easy to get wrong: the two views answer different questions. The split over concepts and iterations shows *when* in the
-reasoning the score came about; the attribution to features shows how it differs from that of the baseline.
+reasoning the evidence came about; the attribution to features shows how it differs from that of other rows.
 """
 
 import warnings
@@ -15,14 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .core.activation import Array
-from .core.attribution import ROUNDED, Accuracy, added_up, attribute_members
 from .core.contributions import Codes, Split, decoded_splits
+from .core.decision import evidence_directions
 from .core.dynamics import Dynamics
-from .core.relevance import feature_sums
 from .estimator import NetworkClassifier
+from .evidence import Groups, attribute, scores_of, single_features
+from .evidence_words import unit
 from .flips import Flip, smallest_flips
 from .validation import checked_rows, module
-from .warnings import UnreliableRelevanceWarning
 
 
 def explain(
@@ -31,18 +34,14 @@ def explain(
     """See `NetworkClassifier.explain`."""
     check_is_fitted(estimator)
     rows = checked_rows(estimator, X, reset=False)
-    codes = _class_codes(estimator, classes)
-    offsets = _concept_offsets(estimator)
-    splits = decoded_splits(estimator._members, offsets, estimator._constant, estimator._decision, rows)
     return Explanation(
         # A later fit replaces the attributes of the estimator, but not those of its copy.
         estimator=copy(estimator),
         X=rows,
         index=_row_labels(X, len(rows)),
-        classes=estimator.classes_[codes],
-        scores=estimator._decision(estimator._raw(rows)),
-        splits=splits,
-        baseline=_typical_row(estimator) if baseline is None else _given_row(estimator, baseline),
+        classes=estimator.classes_[_class_codes(estimator, classes)],
+        scores=scores_of(estimator, rows),
+        baseline=None if baseline is None else _given_row(estimator, baseline),
     )
 
 
@@ -73,16 +72,6 @@ def _concept_offsets(estimator: NetworkClassifier) -> list[int]:
     return [starts[id(model.network)] for model, _ in estimator._members]
 
 
-def _typical_row(estimator: NetworkClassifier) -> Array:
-    """Return the one of the training rows kept that is nearest to their mean, each concept in units of its spread."""
-    rows, weight = estimator._summary.rows, estimator._summary.weight
-    initial = estimator._networks[0].concepts(rows)
-    squared = (initial - weight @ initial / weight.sum()) ** 2
-    variance = weight @ squared / weight.sum()
-    typical: Array = rows[(squared / np.where(variance > 0, variance, 1.0)).sum(axis=1).argmin()]
-    return typical
-
-
 def _given_row(estimator: NetworkClassifier, baseline: ArrayLike) -> Array:
     table = baseline if getattr(baseline, "ndim", 0) == 2 else np.asarray(baseline, dtype=np.float64).reshape(1, -1)
     with warnings.catch_warnings():
@@ -95,7 +84,7 @@ def _given_row(estimator: NetworkClassifier, baseline: ArrayLike) -> Array:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why rows got their scores.
+    """Why rows got their class.
 
     Attributes
     ----------
@@ -106,28 +95,29 @@ class Explanation:
     index : array of shape (n,)
         Their labels: the index of a frame, or 0, 1, ….
     classes : array of shape (n_explained,)
-        Labels of the classes whose scores are explained.
+        Labels of the classes that are explained.
     scores : array of shape (n, n_classes)
-        Scores of all classes, as they decide.
+        Scores of all classes: their softmax is `predict_proba`.
+    baseline : array of shape (n_features,) or None
+        The row with which rows are compared in the attribution to features, where one was given. Otherwise they are
+        compared with training rows that the model kept.
+    evidence : array of shape (n, n_explained)
+        Evidence for each class, in log-odds (`unit`): for two classes the log-odds of the class against the other one,
+        for more its log probability less the mean of all classes'.
+    attributions : array of shape (n, n_features, n_explained)
+        What each feature adds to the evidence: Shapley values.
+    baseline_scores : array of shape (n, n_explained)
+        Evidence of the rows that are compared with, in the mean; with `attributions` it adds up to `evidence`.
     splits : list of Split
         The scores as sums over concepts and iterations, one for each member of a stack.
-    baseline : array of shape (n_features,)
-        The row with which rows are compared in the attribution to features.
+    base : array of shape (n_explained,)
+        Evidence that every row has, whatever its concepts.
+    cases : array of shape (n, n_explained)
+        Evidence that remembered training rows add; 0 without such.
     predicted, runner_up : arrays of shape (n,)
-        The class with the largest score, and the one with the next.
+        The class of each row, and the most likely other one.
     stopped_at : int array of shape (n, n_members)
         The iteration at which the gate ended the reasoning of a row, in each member; −1 where it did not.
-    base : array of shape (n_explained,)
-        What every row gets, whatever its concepts.
-    cases : array of shape (n, n_explained)
-        What remembered training rows add; 0 without such.
-    attributions : array of shape (n, n_features, n_explained)
-        What each feature adds to the score of the baseline.
-    baseline_scores : array of shape (n, n_explained)
-        Scores of the baseline, with the gate of each row.
-    rounding : float
-        The largest part of a score, as a share of the largest score, that was missing in the sum of the attributions.
-        Up to 1e-6 is rounding of the score and was shared out in proportion to their sizes.
     trajectory : array of shape (n, n_iter_ + 1, n_concepts)
         States of the rows.
     dynamics : Dynamics
@@ -135,14 +125,19 @@ class Explanation:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from cogmap import LTCNClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> explanation = LTCNClassifier().fit(X, y).explain(X[:3])
-    >>> explanation.contributions(0).shape
-    (3, 10, 4)
-    >>> total = explanation.base[0] + explanation.contributions(0).sum(axis=(1, 2))
-    >>> bool(abs(total - explanation.scores[:, 0]).max() < 1e-10 * abs(total).max())
+    >>> clf = LTCNClassifier().fit(X, y)
+    >>> explanation = clf.explain(X[50:53])
+    >>> explanation.unit(1)
+    'log-odds of 1 against the average of all classes'
+    >>> log_probability = np.log(clf.predict_proba(X[50:53]))
+    >>> evidence = log_probability[:, 1] - log_probability.mean(axis=1)
+    >>> bool(np.allclose(explanation.baseline_scores[:, 1] + explanation.attributions[:, :, 1].sum(axis=1), evidence))
+    True
+    >>> bool(np.allclose(explanation.base[1] + explanation.contributions(1).sum(axis=(1, 2)), evidence))
     True
     """
 
@@ -151,8 +146,7 @@ class Explanation:
     index: NDArray[Any] = field(repr=False)
     classes: NDArray[Any]
     scores: Array = field(repr=False)
-    splits: list[Split] = field(repr=False)
-    baseline: Array = field(repr=False)
+    baseline: Array | None = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -169,46 +163,62 @@ class Explanation:
 
     @property
     def baseline_values(self) -> NDArray[Any] | None:
-        """The baseline as its reader knows it; None where rows are compared with many."""
+        """The baseline as its reader knows it; None where rows are compared with training rows."""
         return self.baseline
 
     @property
     def predicted(self) -> NDArray[Any]:
         """The class of each row."""
-        return self.estimator.classes_[self.scores.argmax(axis=1)]
+        return self.estimator.classes_[self._predicted_codes]
 
     @property
     def runner_up(self) -> NDArray[Any]:
-        """The class with the next largest score."""
-        winner = np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]
-        return self.estimator.classes_[np.where(winner, -np.inf, self.scores).argmax(axis=1)]
+        """The most likely class but for the predicted one."""
+        predicted = np.arange(self.scores.shape[1]) == self._predicted_codes[:, None]
+        return self.estimator.classes_[np.where(predicted, -np.inf, self.scores).argmax(axis=1)]
+
+    def unit(self, label: Any) -> str:
+        """Say in words what the evidence for a class is measured in."""
+        return unit(label, self.estimator.classes_)
+
+    @property
+    def evidence(self) -> Array:
+        """Evidence for each class."""
+        return self.scores @ self._directions
 
     @property
     def stopped_at(self) -> Codes:
         """Where the gate ended the reasoning."""
         return np.stack([part.stopped_at for part in self.splits], axis=1)
 
+    @cached_property
+    def splits(self) -> list[Split]:
+        """The scores as sums over concepts and iterations."""
+        estimator = self.estimator
+        offsets = _concept_offsets(estimator)
+        return decoded_splits(estimator._members, offsets, estimator._constant, estimator._decision, self.X)
+
     @property
     def base(self) -> Array:
-        """What every row gets."""
-        return np.sum([part.base for part in self.splits], axis=0)[self._codes]
+        """Evidence that every row has."""
+        return np.sum([part.base for part in self.splits], axis=0) @ self._directions
 
     @property
     def cases(self) -> Array:
-        """What remembered rows add."""
-        return np.sum([part.cases for part in self.splits], axis=0)[:, self._codes]
+        """Evidence that remembered rows add."""
+        return np.sum([part.cases for part in self.splits], axis=0) @ self._directions
 
     def contributions(self, label: Any, against: Any = None) -> Array:
-        """Return what each concept adds to the score of a class at each iteration.
+        """Return what each concept adds to the evidence for a class at each iteration.
 
-        With `base` and `cases` they add up to the score.
+        With `base` and `cases` they add up to the evidence.
 
         Parameters
         ----------
         label : class label
             Class; any of the classifier's.
         against : class label, default=None
-            Another class: contributions are then to the difference of the two scores.
+            Another class: contributions are then to the log-odds of the one against the other.
 
         Returns
         -------
@@ -220,23 +230,19 @@ class Explanation:
         return np.sum([part.terms(direction, shape) for part in self.splits], axis=0)
 
     @cached_property
-    def _attributed(self) -> tuple[Array, Array, float]:
-        return self._attribute(np.arange(len(self)), np.eye(len(self.estimator.classes_))[:, self._codes])
+    def _attributed(self) -> tuple[Array, Array]:
+        values, start = attribute(self.estimator, self.X, self.scores, self._directions, self._groups, self.baseline)
+        return values, np.broadcast_to(start, (len(self), len(self.classes)))
 
     @property
     def attributions(self) -> Array:
-        """What each feature adds to the score of the baseline."""
+        """What each feature adds to the evidence."""
         return self._attributed[0]
 
     @property
     def baseline_scores(self) -> Array:
-        """Scores of the baseline."""
+        """Evidence of the rows that are compared with, in the mean."""
         return self._attributed[1]
-
-    @property
-    def rounding(self) -> float:
-        """What was missing in the sum of the attributions."""
-        return self._attributed[2]
 
     @cached_property
     def trajectory(self) -> Array:
@@ -283,7 +289,7 @@ class Explanation:
         -------
         pandas.DataFrame
             Columns ``row``, ``class``, ``concept``, ``iteration`` and ``contribution``; the lines of a row and class
-            add up to the score. Concepts "(base)" and "(cases)" have no iteration.
+            add up to its evidence. Concepts "(base)" and "(cases)" have no iteration.
         """
         from .explanation_tables import split_frame
 
@@ -295,7 +301,9 @@ class Explanation:
         Returns
         -------
         pandas.DataFrame
-            Columns ``row``, ``class``, ``feature``, ``value`` and ``attribution``.
+            Columns ``row``, ``class``, ``feature``, ``value``, ``evidence`` and ``odds_factor`` (what the feature
+            multiplies the odds of the class by). The evidence of a row and class adds up; feature "(other rows)" is
+            what the rows that are compared with have in the mean.
         """
         from .explanation_tables import features_frame
 
@@ -314,15 +322,15 @@ class Explanation:
         Returns
         -------
         pandas.DataFrame
-            Columns ``resemblance`` (1 for the row itself), ``contribution`` (to the margin of the predicted class over
-            the runner-up), and the features of the case, as far as the scaling tells them apart.
+            Columns ``resemblance`` (1 for the row itself), ``contribution`` (to the evidence for the predicted
+            class), and the features of the case, as far as the scaling tells them apart.
         """
         from .explanation_tables import similar_cases
 
         return similar_cases(self, row, count)
 
-    def to_text(self, row: int = 0, *, count: int = 3) -> str:
-        """Return a paragraph about one row, for a reader who knows the data.
+    def to_text(self, row: int = 0, *, count: int = 3, details: bool = False) -> str:
+        """Return a paragraph about one row: its class, the evidence for it, and what would change it.
 
         Parameters
         ----------
@@ -330,10 +338,12 @@ class Explanation:
             Position of the row.
         count : int, default=3
             Most features to name on either side.
+        details : bool, default=False
+            Also say when in the reasoning the evidence came about.
         """
         from .explanation_text import paragraph
 
-        return paragraph(self, row, count)
+        return paragraph(self, row, count, details)
 
     def to_shap(self) -> Any:
         """Return the attribution to features for shap's plots.
@@ -341,56 +351,55 @@ class Explanation:
         Returns
         -------
         shap.Explanation
-            Values and base values add up to the scores. For two classes, both explained, they are of shape
-            (n, n_features) and (n,) and add up to `decision_function`; otherwise of shape
+            Values and base values add up to the evidence. For two classes, both explained, they are of shape
+            (n, n_features) and (n,), the log-odds of the second class, which is `decision_function`; otherwise of shape
             (n, n_features, n_explained) and (n, n_explained).
         """
         from .explanation_tables import shap_explanation
 
         return shap_explanation(self)
 
+    def _repr_html_(self) -> str:
+        from .explanation_html import explained_rows
+
+        return explained_rows(self)
+
     @property
-    def _codes(self) -> Codes:
-        return _class_codes(self.estimator, self.classes)
+    def _groups(self) -> Groups:
+        """The features of the network that belong to each feature of the explanation."""
+        return single_features(self.estimator)
+
+    @property
+    def _directions(self) -> Array:
+        """What takes scores to evidence for the classes explained, shape (n_classes, n_explained)."""
+        directions = evidence_directions(len(self.estimator.classes_))
+        return directions[:, _class_codes(self.estimator, self.classes)]
+
+    @property
+    def _predicted_codes(self) -> Codes:
+        return self.estimator._decision.codes(self.scores)
 
     def _direction(self, label: Any, against: Any = None) -> Array:
-        """Return the weights that take all scores to the explained one, shape (n_classes,)."""
+        """Return the weights that take all scores to the evidence for one class, shape (n_classes,)."""
+        first = class_code(self.estimator, label)
+        if against is None:
+            return evidence_directions(len(self.estimator.classes_))[:, first]
         unit = np.eye(len(self.estimator.classes_))
-        found = unit[class_code(self.estimator, label)]
-        return found if against is None else found - unit[class_code(self.estimator, against)]
+        return unit[first] - unit[class_code(self.estimator, against)]
 
-    def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array, float]:
-        """Attribute scores · `directions`, (n_classes, K), of some rows; see `attributions` and what follows it."""
-        members, decision = self.estimator._members, self.estimator._decision
-        largest = float(np.abs(self.scores).max(initial=0.0))
-        baselines = np.tile(self.baseline, (len(rows), 1))
-        found = attribute_members(members, decision, self.X[rows], directions, baselines, Accuracy(largest))
-        n_features = self.X.shape[1]
-        values = np.zeros((len(rows), n_features, directions.shape[1]))
-        start = np.sum([part.base for part in self.splits], axis=0) @ directions
-        for (model, _), part in zip(members, found, strict=True):
-            values += feature_sums(part.values, model.concepts.feature, n_features)
-            start = start + part.baseline
-        difference = self.scores[rows] @ directions - start
-        missing = float(np.abs(difference - values.sum(axis=1)).max(initial=0.0)) / (largest or 1.0)
-        if missing > ROUNDED:
-            warnings.warn(
-                f"Attributions to features do not add up: {missing:.1e} of the largest score is missing. Either the "
-                f"reasoning is irregular (inner weights of norm {self._inner_norm:.1f}), or rounding decides the score "
-                f"(condition number {self.estimator.condition_:.1e}). Use inner='slopes' or 'stable-regression', "
-                "alpha='loo', or fewer iterations.",
-                UnreliableRelevanceWarning,
-                stacklevel=5,
-            )
-        return added_up(values, difference, ROUNDED * largest), np.broadcast_to(start, difference.shape), missing
-
-    @property
-    def _is_typical(self) -> bool:
-        return np.array_equal(self.baseline, _typical_row(self.estimator))
-
-    @property
-    def _inner_norm(self) -> float:
-        return float(np.linalg.norm(self.estimator.inner_weights_, 2))
+    def _reasons(self, row: int) -> tuple[Array, float]:
+        """Return what each feature adds to the evidence for the predicted class of one row, and where that begins."""
+        label = self.predicted[row]
+        explained = np.flatnonzero(self.classes == label)
+        # All rows at once cost as much for each of them: one that is asked for alone is computed alone.
+        if "_attributed" in self.__dict__ and len(explained):
+            return self.attributions[row, :, explained[0]], float(self.baseline_scores[row, explained[0]])
+        direction = self._direction(label)[:, None]
+        own = slice(row, row + 1)
+        values, start = attribute(
+            self.estimator, self.X[own], self.scores[own], direction, self._groups, self.baseline
+        )
+        return values[0, :, 0], float(start[0])
 
     def _flips(self, rows: Codes) -> list[Flip | None]:
         return smallest_flips(self.estimator, self.X[rows])

@@ -1,6 +1,7 @@
 """Explanations as tables: tidy frames, and the explanation object of shap.
 
-Easy to get wrong: lines of a frame must add up. What belongs to no concept, the base and the cases, has lines too.
+Easy to get wrong: lines of a frame must add up. What belongs to no concept or feature, the base, the cases and
+the other rows that a row is compared with, has lines too.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,14 @@ import numpy as np
 from .core.activation import Array
 from .core.cases import CaseReadout
 from .core.contributions import decoding, strongest_cases
+from .evidence_words import odds_factor
 from .validation import module
 
 if TYPE_CHECKING:
     from .explain import Explanation
 
 BASE, CASES = "(base)", "(cases)"
+OTHER_ROWS = "(other rows)"
 
 
 def split_frame(explanation: "Explanation") -> Any:
@@ -56,14 +59,19 @@ def split_frame(explanation: "Explanation") -> Any:
 def features_frame(explanation: "Explanation") -> Any:
     """See `Explanation.features_frame`."""
     pandas = module("pandas", "explain")
-    n, n_features, n_classes = explanation.attributions.shape
+    values, start = explanation.attributions, explanation.baseline_scores[:, None]
+    evidence = np.concatenate([start, values], axis=1)
+    n, n_lines, n_classes = evidence.shape
+    own = explanation.values
+    none = np.full((n, 1), None if own.dtype == object else np.nan, dtype=own.dtype)
     return pandas.DataFrame(
         {
-            "row": np.tile(np.repeat(explanation.index, n_features), n_classes),
-            "class": np.repeat(explanation.classes, n * n_features),
-            "feature": np.tile(np.array(explanation.feature_names, dtype=object), n * n_classes),
-            "value": np.tile(explanation.values.ravel(), n_classes),
-            "attribution": explanation.attributions.transpose(2, 0, 1).ravel(),
+            "row": np.tile(np.repeat(explanation.index, n_lines), n_classes),
+            "class": np.repeat(explanation.classes, n * n_lines),
+            "feature": np.tile(np.array([OTHER_ROWS, *explanation.feature_names], dtype=object), n * n_classes),
+            "value": np.tile(np.hstack([none, own]).ravel(), n_classes),
+            "evidence": evidence.transpose(2, 0, 1).ravel(),
+            "odds_factor": odds_factor(evidence).transpose(2, 0, 1).ravel(),
         }
     )
 
@@ -73,9 +81,11 @@ def shap_explanation(explanation: "Explanation") -> Any:
     shap = module("shap", "explain")
     values, base = explanation.attributions, explanation.baseline_scores
     shared = {"data": explanation.values, "feature_names": explanation.feature_names}
-    if len(explanation.estimator.classes_) == 2 == len(explanation.classes):
-        first, second = explanation._codes.argsort()
-        return shap.Explanation(values[:, :, second] - values[:, :, first], base[:, second] - base[:, first], **shared)
+    known = explanation.estimator.classes_
+    if len(known) == 2 == len(explanation.classes):
+        second = int(np.flatnonzero(explanation.classes == known[1])[0])
+        name = explanation.unit(known[1])
+        return shap.Explanation(values[:, :, second], base[:, second], output_names=name, **shared)
     return shap.Explanation(values, base, output_names=[str(label) for label in explanation.classes], **shared)
 
 
@@ -83,7 +93,7 @@ def similar_cases(explanation: "Explanation", row: int, count: int) -> Any:
     """See `Explanation.similar_cases`."""
     pandas = module("pandas", "explain")
     estimator = explanation.estimator
-    direction = explanation._direction(explanation.predicted[row], explanation.runner_up[row])
+    direction = explanation._direction(explanation.predicted[row])
     frames = []
     for model, weight in estimator._members:
         if not isinstance(model.readout, CaseReadout):

@@ -201,4 +201,5 @@ class Pairs:
 
 def _codes(estimator: NetworkClassifier, rows: Array) -> Codes:
     """Return the class codes of checked rows."""
-    return estimator._decision(estimator._raw(rows)).argmax(axis=1)
+    decision = estimator._decision
+    return decision.codes(decision(estimator._raw(rows)))

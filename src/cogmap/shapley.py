@@ -1,15 +1,17 @@
-"""What each column adds to the scores of a row: Shapley values over columns, from rows that mix whole values only.
+"""What each feature adds to the scores of a row: Shapley values, from rows that mix whole values only.
 
-Columns of a background row are replaced by those of the row, one after the other; a column adds what the score changes
-by when it is its turn. Shapley's value is the mean over all orders, and over the background. Here each background row
-has one random order, taken forwards and backwards. Values add up to f(row) − mean f(background) exactly; for one or two
-columns, and for scores that are sums over columns, they are Shapley's exactly.
+Features of a background row are replaced by those of the row, one after the other; a feature adds what the score
+changes by when it is its turn. Shapley's value is the mean over all orders, and over the background. Here each
+background row has one random order, taken forwards and backwards. Values add up to f(row) − mean f(background); for one
+or two features, and for scores that are sums over features, they are Shapley's exactly. Nothing but scores is asked
+for, so every readout has them. What belongs together, such as the concepts of one column, takes its turn together.
 
 Easy to get wrong: a straight line from an average row to this one passes between the values of a category, where no row
 lies. Nothing keeps the late iterations small there, so that integrals along the line can exceed the scores by far.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,51 +19,111 @@ from numpy.typing import NDArray
 from .core.activation import Array
 
 Scores = Callable[[Array], Array]
+Codes = NDArray[np.intp]
+
+CELLS = 2**21
+"""Numbers in the mixed rows that are scored at once."""
 
 
 def shapley_values(
-    scores: Scores, rows: Array, background: Array, groups: Sequence[NDArray[np.intp]], seed: int = 0
+    scores: Scores,
+    rows: Array,
+    background: Array,
+    groups: Sequence[Codes],
+    *,
+    known: Array | None = None,
+    seed: int = 0,
 ) -> tuple[Array, Array]:
     """Return what each group of features adds to the scores of rows, and the mean scores of the background.
+
+    One row takes at most 2 B (G − 1) scores, fewer where it has values in common with the background.
 
     Parameters
     ----------
     scores : callable
-        Takes rows of shape (m, F) to scores of shape (m, N).
+        Takes rows of shape (m, F) to scores of shape (m, K).
     rows : array of shape (n, F)
         Rows to explain.
     background : array of shape (B, F)
         Rows to compare them with.
     groups : sequence of G int arrays
-        Features that change together; every feature is in one group.
+        Features that change together; one that is in no group must not matter for the scores.
+    known : array of shape (n, K), default=None
+        Scores of the rows, where they are known.
     seed : int, default=0
         Seed of the orders.
 
     Returns
     -------
-    values : array of shape (n, G, N)
+    values : array of shape (n, G, K)
         What each group adds.
-    start : array of shape (N,)
+    start : array of shape (K,)
         Mean scores of the background.
     """
-    turn = _turns(len(background), len(groups), seed)
-    own = np.empty(background.shape[1], dtype=np.intp)
-    for g, group in enumerate(groups):
-        own[group] = g
-    # A feature is the row's own once its group has had its turn; steps 0 … G, shape (2B, G + 1, F).
-    replaced = turn[:, None, own] < np.arange(len(groups) + 1)[None, :, None]
-    start = np.concatenate([background, background])[:, None]
-    values = []
-    for row in rows:
-        mixed = np.where(replaced, row, start)
-        found = scores(mixed.reshape(-1, mixed.shape[2])).reshape(*mixed.shape[:2], -1)
-        gains = np.diff(found, axis=1)
-        values.append(np.take_along_axis(gains, turn[:, :, None], axis=1).mean(axis=0))
-    return np.array(values), scores(background).mean(axis=0)
+    start = scores(background)
+    walks = Walks.random(scores, background, start, groups, seed)
+    ends = scores(rows) if known is None else known
+    values = [walks.gains(row, end) for row, end in zip(rows, ends, strict=True)]
+    return np.array(values).reshape(len(rows), len(groups), start.shape[1]), start.mean(axis=0)
 
 
-def _turns(n_background: int, n_groups: int, seed: int) -> NDArray[np.intp]:
-    """Return when each group has its turn, shape (2B, G): random orders, then the same backwards."""
-    orders = np.tile(np.arange(n_groups), (n_background, 1))
-    forwards = np.random.default_rng(seed).permuted(orders, axis=1)
-    return np.concatenate([forwards, n_groups - 1 - forwards])
+@dataclass(frozen=True)
+class Walks:
+    """Ways from each background row to any row.
+
+    Attributes
+    ----------
+    scores : callable
+        Takes rows to scores.
+    background, start : arrays of shape (B, F) and (B, K)
+        Where the walks begin, and the scores there.
+    turn : int array of shape (2B, G)
+        When each group has its turn: random orders, then the same backwards.
+    group : int array of shape (F,)
+        The group of each feature; G for one that is in none.
+    """
+
+    scores: Scores
+    background: Array
+    start: Array
+    turn: Codes
+    group: Codes
+
+    @classmethod
+    def random(cls, scores: Scores, background: Array, start: Array, groups: Sequence[Codes], seed: int) -> "Walks":
+        """Draw the orders."""
+        orders = np.tile(np.arange(len(groups)), (len(background), 1))
+        forwards = np.random.default_rng(seed).permuted(orders, axis=1)
+        group = np.full(background.shape[1], len(groups))
+        for g, features in enumerate(groups):
+            group[features] = g
+        return cls(scores, background, start, np.concatenate([forwards, len(groups) - 1 - forwards]), group)
+
+    def gains(self, row: Array, end: Array) -> Array:
+        """Return what each group adds on the way to a row whose scores are `end`, shape (G, K)."""
+        n_walks, n_groups = self.turn.shape
+        belongs = self.group[:, None] == np.arange(n_groups)
+        differs = ((self.background != row).astype(np.float64) @ belongs) > 0
+        moves = np.take_along_axis(np.tile(differs, (2, 1)), self.turn.argsort(axis=1), axis=1)
+        # A step that changes nothing needs no score, and the last one that does leads to the row itself.
+        to_come = moves.sum(axis=1, keepdims=True) - moves.cumsum(axis=1)
+        between = moves & (to_come > 0)
+        known = np.concatenate([self.start, self._mixed(row, *np.nonzero(between)), end[None]])
+        place = np.zeros((n_walks, n_groups + 1), dtype=np.intp)
+        place[:, 0] = np.arange(n_walks) % len(self.background)
+        place[:, 1:][between] = len(self.background) + np.arange(between.sum())
+        place[:, 1:][moves & (to_come == 0)] = len(known) - 1
+        steps = np.diff(known[np.maximum.accumulate(place, axis=1)], axis=1)
+        gains: Array = np.take_along_axis(steps, self.turn[:, :, None], axis=1).mean(axis=0)
+        return gains
+
+    def _mixed(self, row: Array, walk: Codes, step: Codes) -> Array:
+        """Return the scores after steps of walks: features are the row's own once their group had its turn."""
+        turn = np.pad(self.turn, ((0, 0), (0, 1)), constant_values=self.turn.shape[1])
+        size = max(1, CELLS // len(row))
+        found = [np.empty((0, self.start.shape[1]))]
+        for first in range(0, len(walk), size):
+            w, s = walk[first : first + size], step[first : first + size]
+            mixed = np.where(turn[w][:, self.group] <= s[:, None], row, self.background[w % len(self.background)])
+            found.append(self.scores(mixed))
+        return np.concatenate(found)

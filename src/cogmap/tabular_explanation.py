@@ -14,25 +14,17 @@ from numpy.typing import NDArray
 from .columns import OTHER, Column
 from .core.activation import Array
 from .core.contributions import Codes
-from .core.relevance import margins, over_classes, row_means
-from .estimator import NetworkClassifier
+from .evidence import Groups, scores_of
 from .explain import Explanation
 from .flips import Flip, smallest_flips
-from .shapley import shapley_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BACKGROUND = 64
-"""Training rows with which a row is compared."""
-
-RELEVANCE_ROWS, RELEVANCE_BACKGROUND = 128, 16
-"""Training rows over which relevance is the mean, and rows with which each is compared."""
-
 
 @dataclass(frozen=True)
 class TabularExplanation(Explanation):
-    """Why rows of a raw table got their scores; `Explanation`, with columns for features.
+    """Why rows of a raw table got their class; `Explanation`, with columns for features.
 
     Attributes
     ----------
@@ -40,15 +32,12 @@ class TabularExplanation(Explanation):
         The columns that have concepts.
     frame : DataFrame of shape (n, n_columns)
         Their values in the rows, as they were given.
-    background : array of shape (n_background, n_encoded)
-        Encoded rows with which the rows are compared in the attribution to columns: Shapley values (`shapley`).
     given : DataFrame of one row, or None
-        The baseline where one was given, which is then the background.
+        The baseline where one was given, as it was given.
     """
 
     columns: tuple[Column, ...] = field(repr=False)
     frame: "pd.DataFrame" = field(repr=False)
-    background: Array = field(repr=False)
     given: "pd.DataFrame | None" = field(repr=False)
 
     @property
@@ -66,12 +55,9 @@ class TabularExplanation(Explanation):
         """The baseline that was given; None where rows are compared with training rows."""
         return None if self.given is None else _raw(self.given)[0]
 
-    def _attribute(self, rows: Codes, directions: Array) -> tuple[Array, Array, float]:
-        values, start = shapley_values(
-            lambda X: scores_of(self.estimator, X), self.X[rows], self.background, column_groups(self.columns)
-        )
-        # Shapley values add up by their making: nothing is missing.
-        return values @ directions, np.broadcast_to(start @ directions, (len(rows), directions.shape[1])), 0.0
+    @property
+    def _groups(self) -> Groups:
+        return column_groups(self.columns)
 
     def _flips(self, rows: Codes) -> list[Flip | None]:
         return [
@@ -94,11 +80,12 @@ class TabularExplanation(Explanation):
         tried = list(self._replaced(row))
         if not tried:
             return None
+        decision = self.estimator._decision
         scores = scores_of(self.estimator, np.array([encoded for *_, encoded in tried]))
-        codes = scores.argmax(axis=1)
-        own = self.scores[row].argmax()
+        codes, own = decision.codes(scores), self._predicted_codes[row]
+        decided = scores + decision.shift
         # Of several changes of the same size, the one after which the class is clearest.
-        margin = np.where(codes != own, scores.max(axis=1) - scores[:, own], -np.inf)
+        margin = np.where(codes != own, decided.max(axis=1) - decided[:, own], -np.inf)
         best = int(margin.argmax())
         if codes[best] == own:
             return None
@@ -134,11 +121,8 @@ def by_columns(
     used = tuple(column for column in columns if column.needed)
     parts = {part.name: getattr(explanation, part.name) for part in fields(Explanation)}
     names = [column.name for column in used]
-    rows, _ = kept_rows(explanation.estimator, BACKGROUND)
-    if given is not None:
-        rows = np.tile(explanation.baseline, (BACKGROUND, 1))
     return TabularExplanation(
-        **parts, columns=used, frame=frame[names], background=rows, given=None if given is None else given[names]
+        **parts, columns=used, frame=frame[names], given=None if given is None else given[names]
     )
 
 
@@ -153,32 +137,6 @@ def column_groups(columns: Sequence[Column]) -> list[NDArray[np.intp]]:
     """Return the places of each column's concepts among all."""
     ends = np.cumsum([len(column.concepts) for column in columns])
     return [np.arange(end - len(column.concepts), end) for column, end in zip(columns, ends, strict=True)]
-
-
-def kept_rows(estimator: NetworkClassifier, count: int) -> tuple[Array, Array]:
-    """Return at most `count` of the training rows that a model kept, spread over all of them, and their weights."""
-    rows, weight = estimator._summary.rows, estimator._summary.weight
-    chosen = np.unique(np.linspace(0, len(rows) - 1, min(count, len(rows))).round().astype(np.intp))
-    return rows[chosen], weight[chosen]
-
-
-def scores_of(estimator: NetworkClassifier, rows: Array) -> Array:
-    """Return the scores of encoded rows, shape (n, n_classes)."""
-    return estimator._decision(estimator._raw(rows))
-
-
-def column_relevance(
-    estimator: NetworkClassifier, columns: Sequence[Column], rows: Array | None, per_class: bool
-) -> Array:
-    """Return the mean size of what each column adds to the class margins, shape (G,) or (N, G)."""
-    kept, weight = kept_rows(estimator, RELEVANCE_ROWS)
-    if rows is not None:
-        kept, weight = rows, np.ones(len(rows))
-    background, _ = kept_rows(estimator, RELEVANCE_BACKGROUND)
-    values, _ = shapley_values(lambda X: scores_of(estimator, X), kept, background, column_groups(columns))
-    sizes = np.abs(values @ margins(len(estimator.classes_)))
-    found = row_means(sizes, weight[None])[0].T
-    return found if per_class else over_classes(found, estimator._summary.shares)
 
 
 def _smaller(number: Flip | None, category: Flip | None) -> Flip | None:
