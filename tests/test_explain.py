@@ -1,15 +1,20 @@
 """Explanations add up, agree with what they describe, and say so in frames, words and shap's object."""
 
+import re
 import sys
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 
 from cogmap import IllConditionedWarning, LTCNClassifier, LTCNClassifierCV, UnreliableRelevanceWarning
+from cogmap.evidence import spread_rows
+from cogmap.evidence_words import odds_words
 
 NAMES = np.array(["barolo", "grignolino", "barbera"])
 MODELS = {
@@ -28,6 +33,10 @@ MODELS = {
 }
 
 
+ROWS = slice(1, None, 8)
+"""Rows that are explained; every second one is fitted to."""
+
+
 @pytest.fixture(scope="module")
 def wine():
     X, y = load_wine(return_X_y=True, as_frame=True)
@@ -38,33 +47,43 @@ def wine():
 def explained(request, wine):
     X, y = wine
     model = clone(MODELS[request.param]).fit(X[::2], y[::2])
-    return model, model.explain(X[1::2])
+    return model, model.explain(X[ROWS])
+
+
+def log_odds(probability, k):
+    """Return the evidence for class k, from probabilities alone."""
+    log = np.log(probability)
+    return log[:, k] - (log[:, 1 - k] if log.shape[1] == 2 else log.mean(axis=1))
 
 
 def assert_adds_up(model, X, explanation):
-    """Check the two tolerances of the promise, against the score as it decides."""
+    """Check that every view adds up to the evidence, and that this is what the probabilities say."""
     scores = model.decision_function(X)
-    if len(model.classes_) == 2:
-        np.testing.assert_array_equal(explanation.scores[:, 1] - explanation.scores[:, 0], scores)
-    else:
-        np.testing.assert_array_equal(explanation.scores, scores)
+    scores = scores if scores.ndim == 2 else np.stack([-scores / 2, scores / 2], axis=1)
+    probability = model.predict_proba(X)
     for k, label in enumerate(explanation.classes):
-        own = explanation.scores[:, np.flatnonzero(model.classes_ == label)[0]]
+        code = int(np.flatnonzero(model.classes_ == label)[0])
+        own = explanation.evidence[:, k]
+        against = np.delete(scores, code, axis=1)[:, 0] if scores.shape[1] == 2 else scores.mean(axis=1)
+        np.testing.assert_allclose(own, scores[:, code] - against, atol=1e-9 * np.abs(scores).max())
+        # A probability of 1 − 1e-17 is 1, so where others are that small its logarithm says nothing.
+        sure = probability.min(axis=1) > 1e-12
+        np.testing.assert_allclose(own[sure], log_odds(probability[sure], code), rtol=1e-9, atol=1e-9)
         terms = explanation.contributions(label)
         rest = explanation.base[k] + explanation.cases[:, k]
         largest = np.maximum(np.abs(terms).max(axis=(1, 2), initial=0.0), np.abs(explanation.base[k]))
-        assert (np.abs(terms.sum(axis=(1, 2)) + rest - own) <= 1e-10 * largest).all()
+        assert (np.abs(terms.sum(axis=(1, 2)) + rest - own) <= 1e-10 * largest + 1e-12).all()
         total = explanation.attributions[:, :, k].sum(axis=1) + explanation.baseline_scores[:, k]
-        np.testing.assert_allclose(total, own, rtol=0, atol=1e-8 * np.abs(explanation.scores).max())
-    assert explanation.rounding <= 1e-6
+        np.testing.assert_allclose(total, own, rtol=0, atol=1e-11 * np.abs(explanation.scores).max())
 
 
-def test_both_views_add_up_to_the_score(explained, wine):
+def test_both_views_add_up_to_the_evidence(explained, wine):
     model, explanation = explained
-    assert_adds_up(model, wine[0][1::2], explanation)
+    assert_adds_up(model, wine[0][ROWS], explanation)
+    np.testing.assert_allclose(softmax(explanation.evidence, axis=1), model.predict_proba(wine[0][ROWS]), atol=1e-12)
 
 
-def test_margins_of_two_classes_add_up(explained):
+def test_one_class_against_another_is_the_difference_of_their_evidence(explained):
     model, explanation = explained
     first, second = model.classes_[:2]
     expected = explanation.contributions(first) - explanation.contributions(second)
@@ -81,24 +100,29 @@ def test_the_frame_has_a_line_for_every_term(explained, wine):
     assert list(frame.columns) == ["row", "class", "concept", "iteration", "contribution"]
     assert not frame.duplicated(["row", "class", "concept", "iteration"]).any()
     total = frame.groupby(["row", "class"]).contribution.sum().unstack()
-    np.testing.assert_allclose(total.loc[wine[0].index[1::2], model.classes_], explanation.scores, atol=1e-6)
+    np.testing.assert_allclose(total.loc[wine[0].index[ROWS], model.classes_], explanation.evidence, atol=1e-6)
     assert set(frame.concept) <= {*model.concept_names_, "(base)", "(cases)"}
     assert (frame.iteration.isna() == frame.concept.str.startswith("(")).all()
 
 
-def test_the_features_frame_has_values_and_attributions(explained, wine):
+def test_the_features_frame_has_values_evidence_and_odds(explained, wine):
     model, explanation = explained
     frame = explanation.features_frame()
-    assert len(frame) == len(explanation) * 14 * 3
-    line = frame[(frame.row == 7) & (frame["class"] == "barolo") & (frame.feature == "proline")]
-    assert line.value.item() == wine[0].proline[7]
+    assert list(frame.columns) == ["row", "class", "feature", "value", "evidence", "odds_factor"]
+    assert len(frame) == len(explanation) * 15 * 3
+    line = frame[(frame.row == 25) & (frame["class"] == "barolo") & (frame.feature == "proline")]
+    assert line.value.item() == wine[0].proline[25]
     k = list(model.classes_).index("barolo")
-    assert line.attribution.item() == explanation.attributions[3, 12, k]
+    assert line.evidence.item() == explanation.attributions[3, 12, k]
+    assert line.odds_factor.item() == pytest.approx(np.exp(line.evidence.item()))
+    total = frame.groupby(["row", "class"]).evidence.sum().unstack()
+    np.testing.assert_allclose(total.loc[wine[0].index[ROWS], model.classes_], explanation.evidence, atol=1e-10)
+    assert frame[frame.feature == "(other rows)"].value.isna().all()
 
 
 def test_trajectory_and_dynamics_are_those_of_the_rows(explained, wine):
     model, explanation = explained
-    X = wine[0][1::2]
+    X = wine[0][ROWS]
     np.testing.assert_array_equal(explanation.trajectory, model.trajectory(X))
     np.testing.assert_array_equal(explanation.dynamics.reached_at, model.diagnose(X).reached_at)
     np.testing.assert_array_equal(explanation.predicted, model.predict(X))
@@ -110,7 +134,7 @@ def test_explanations_of_the_papers_data_add_up(paper_data, name, activation):
     X, y = paper_data(name)
     order = np.random.default_rng(0).permutation(len(X))
     model = LTCNClassifier(activation=activation, max_iter=20).fit(X[order[:1000]], y[order[:1000]])
-    rows = X[order[-60:]]
+    rows = X[order[-10:]]
     few = model.classes_[:: max(1, len(model.classes_) // 5)]
     assert_adds_up(model, rows, model.explain(rows, classes=few if name.startswith("plant") else None))
     assert name != "plant-margin" or len(model.classes_) == 100
@@ -121,14 +145,14 @@ def test_explanations_of_a_hundred_classes_and_twenty_iterations_add_up(paper_da
     X, y = paper_data("plant-shape")
     model = LTCNClassifier(activation=activation, alpha=1.0, max_iter=20, tol=0.0).fit(X[::2], y[::2])
     assert model.n_iter_ == 20
-    assert_adds_up(model, X[:40], model.explain(X[:40], classes=model.classes_[::20]))
+    assert_adds_up(model, X[:8], model.explain(X[:8], classes=model.classes_[::20]))
 
 
 @pytest.mark.parametrize("estimator", [LTCNClassifierCV(), LTCNClassifier(cases=True)])
 def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
     X, y = paper_data("vehicle")
     model = clone(estimator).fit(X[::3], y[::3])
-    assert_adds_up(model, X[:100], model.explain(X[:100]))
+    assert_adds_up(model, X[:100:5], model.explain(X[:100:5]))
 
 
 def test_members_that_share_a_network_share_its_concepts(wine):
@@ -136,10 +160,10 @@ def test_members_that_share_a_network_share_its_concepts(wine):
     model = LTCNClassifierCV(inner="slopes").fit(X[::4], y[::4])
     assert len(model._members) == 2
     assert len(model._networks) == 1
-    explanation = model.explain(X[1::2])
+    explanation = model.explain(X[ROWS])
     assert np.abs(explanation.cases).max() > 0
-    assert explanation.contributions("barolo").shape == (89, model.n_iter_ + 1, 13)
-    assert_adds_up(model, X[1::2], explanation)
+    assert explanation.contributions("barolo").shape == (23, model.n_iter_ + 1, 13)
+    assert_adds_up(model, X[ROWS], explanation)
 
 
 def test_only_the_classes_asked_for_are_attributed(wine):
@@ -147,19 +171,23 @@ def test_only_the_classes_asked_for_are_attributed(wine):
     model = LTCNClassifier(max_iter=3).fit(X, y)
     everything, few = model.explain(X[:4]), model.explain(X[:4], classes=["grignolino"])
     assert few.attributions.shape == (4, 14, 1)
-    np.testing.assert_allclose(few.attributions[:, :, 0], everything.attributions[:, :, 2], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(few.attributions[:, :, 0], everything.attributions[:, :, 2], rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(few.base, everything.base[[2]])
+    assert few.to_text(0) == everything.to_text(0)
 
 
-def test_a_typical_training_row_is_the_baseline(wine):
+def test_rows_are_compared_with_training_rows(wine):
+    """Without iterations the evidence is a sum over features, so that Shapley's values have a closed form."""
     X, y = wine
-    model = LTCNClassifier(max_iter=3, scaling="minmax").fit(X, y)
-    Z = X.drop(columns="constant")
-    nearest = (((Z - Z.mean()) / Z.std()) ** 2).sum(axis=1).idxmin()
-    explanation = model.explain(X[:5])
-    np.testing.assert_array_equal(explanation.baseline, X.loc[nearest])
-    expected = model.decision_function(X.loc[[nearest]])[0]
-    np.testing.assert_allclose(explanation.baseline_scores, np.tile(expected, (5, 1)), atol=1e-9)
+    model = LTCNClassifier(max_iter=0, scaling="minmax").fit(X, y)
+    found = model.explain(X[:5])
+    assert found.baseline_values is None
+    background = spread_rows(model, 32)
+    np.testing.assert_allclose(found.baseline_scores[0], model.explain(background).evidence.mean(axis=0), atol=1e-9)
+    # The last column is 1.5 everywhere, and so is the constant of the regression.
+    slopes = np.linalg.lstsq(X.to_numpy(), model.explain(X).evidence, rcond=None)[0][:13]
+    expected = (X[:5].to_numpy() - background.mean(axis=0))[:, :13, None] * slopes
+    np.testing.assert_allclose(found.attributions[:, :13], expected, atol=1e-7)
 
 
 def test_a_given_row_is_the_baseline(wine):
@@ -167,9 +195,15 @@ def test_a_given_row_is_the_baseline(wine):
     model = LTCNClassifier(max_iter=3).fit(X, y)
     for baseline in (X.iloc[100].to_numpy(), X.iloc[[100]]):
         found = model.explain(X.iloc[[3, 100]], baseline=baseline)
-        np.testing.assert_allclose(found.baseline_scores[0], model.decision_function(X.iloc[[100]])[0], atol=1e-9)
+        np.testing.assert_allclose(found.baseline_scores[0], model.explain(X.iloc[[100]]).evidence[0], atol=1e-9)
         assert not found.attributions[1].any()
-    assert "Compared with the baseline" in found.to_text(0)
+        np.testing.assert_array_equal(found.baseline_values, X.iloc[100])
+    strongest = int(found.attributions[0, :, list(model.classes_).index(found.predicted[0])].argmax())
+    assert (
+        f"{X.columns[strongest]} = {X.iloc[3, strongest]:.4g} instead of {X.iloc[100, strongest]:.4g} (+"
+        in found.to_text(0)
+    )
+    assert "the row to compare with has" in found.to_text(0)
 
 
 def test_the_gate_is_shown():
@@ -182,8 +216,8 @@ def test_the_gate_is_shown():
     assert (stopped >= 0).any()
     row = int(np.flatnonzero(stopped > 0)[0])
     assert not explanation.contributions(1)[row, stopped[row] :].any()
-    assert f"ended before iteration {stopped[row]}," in explanation.to_text(row)
-    assert "ended" not in explanation.to_text(int(np.flatnonzero(stopped < 0)[0]))
+    assert f"ended before step {stopped[row]}," in explanation.to_text(row, details=True)
+    assert "ended" not in explanation.to_text(int(np.flatnonzero(stopped < 0)[0]), details=True)
 
 
 def test_flips_change_the_class_and_nothing_smaller_on_a_grid_does(wine):
@@ -246,41 +280,86 @@ def test_a_class_that_no_single_feature_changes_has_no_flip():
     assert "No change of a single feature" in explanation.to_text(0)
 
 
+NUMBER = r"([+-]\d+\.\d\d)"
+
+
 def test_the_text_tells_the_facts(explained, wine):
     model, explanation = explained
-    X = wine[0][1::2]
+    X = wine[0][ROWS]
     text = explanation.to_text(3)
-    assert text.startswith(f"Row {X.index[3]} is classified as {model.predict(X)[3]}")
-    first, second = explanation.predicted[3], explanation.runner_up[3]
-    assert second in text
-    order = np.sort(explanation.scores[3])
-    assert f"{order[-1] - order[-2]:.3g} above that of {second}" in text
-    a, b = (int(np.flatnonzero(model.classes_ == label)[0]) for label in (first, second))
-    strongest = int((explanation.attributions[3, :, a] - explanation.attributions[3, :, b]).argmax())
-    typical = explanation.baseline[strongest]
-    assert f"{X.columns[strongest]} = {X.iloc[3, strongest]:.4g} instead of {typical:.4g} (+" in text
-    assert "Compared with a typical row" in text
-    assert "iteration" in text
-    period = explanation.dynamics.period[3]
-    assert ("fixed point at" in text) == (period == 1)
+    label = explanation.predicted[3]
+    assert text.startswith(f"Row {X.index[3]} is classified as {label} with a probability of ")
+    assert f"the next class is {explanation.runner_up[3]} with" in text
+    assert f"in log-odds of {label} against the average of all classes, is" in text
+    k = list(model.classes_).index(label)
+    values = explanation.attributions[3, :, k]
+    strongest = int(values.argmax())
+    odds = odds_words(values[strongest], label)
+    assert f"{X.columns[strongest]} = {X.iloc[3, strongest]:.4g} ({values[strongest]:+.2f}, {odds})" in text
     flips = explanation.flips([3])
     assert len(flips) == 0 or f"{flips.feature[0]} from" in text
     with pytest.raises(IndexError, match="Row 99"):
         explanation.to_text(99)
 
 
-def test_the_text_says_when_it_was_decided(explained):
+def test_the_numbers_of_the_text_add_up(explained):
+    _, explanation = explained
+    for row in range(4):
+        text = explanation.to_text(row)
+        total = float(re.search(rf"is {NUMBER} in all", text).group(1))
+        k = list(explanation.classes).index(explanation.predicted[row])
+        assert total == pytest.approx(explanation.evidence[row, k], abs=0.00501)
+        parts = [float(value) for value in re.findall(NUMBER, text)]
+        assert sum(parts) - total == pytest.approx(total, abs=0.005 * len(parts))
+
+
+def test_a_lay_reader_sees_nothing_of_the_dynamics(explained):
+    _, explanation = explained
+    for row in range(4):
+        text = explanation.to_text(row)
+        for word in ("iteration", "fixed point", "limit cycle", "begins with", "states", "reasoning", "score"):
+            assert word not in text
+        assert explanation.to_text(row, details=True).startswith(text)
+
+
+def test_the_details_say_when_it_was_decided(explained):
     _, explanation = explained
     for row in range(4):
         first, second = explanation.predicted[row], explanation.runner_up[row]
-        text = explanation.to_text(row)
+        text = explanation.to_text(row, details=True)
+        k = list(explanation.classes).index(first)
+        assert f"{explanation.contributions(first)[row, 0].sum():+.2f} from the features as they are" in text
+        came = re.search(r"How the evidence came about: (.*?)\. In", text).group(1)
+        parts = [float(value) for value in re.findall(NUMBER, came)]
+        assert sum(parts) == pytest.approx(explanation.evidence[row, k], abs=0.005 * len(parts))
         steps = explanation.contributions(first, second)[row].sum(axis=1)
-        assert f"the features add {steps[0]:+.3g}, the reasoning {steps[1:].sum():+.3g}" in text
         ordered = np.sort(explanation.scores[row])
         margins = ordered[-1] - ordered[-2] - np.cumsum(steps[::-1])[::-1]  # before each iteration
         decided = max((t for t in range(1, len(steps)) if margins[t] <= 0), default=0)
-        assert ("before any iteration" in text) == (decided == 0)
-        assert (f"from iteration {decided} of" in text) == (decided > 0)
+        assert ("from the start" in text) == (decided == 0)
+        assert (f"from step {decided} of" in text) == (decided > 0)
+        assert ("comes to rest after" in text) == (explanation.dynamics.period[row] == 1)
+
+
+def test_a_model_without_evidence_says_so(rng):
+    X = rng.normal(size=(40, 2))
+    model = LTCNClassifier(max_iter=1).fit(X, np.arange(40) % 2)
+    model._decision = replace(model._decision, projection=np.zeros((2, 2)), offset=np.log([0.25, 0.75]))
+    explanation = model.explain(X[:2])
+    assert not explanation.attributions.any()
+    text = explanation.to_text(0)
+    assert "is +1.10 in all: class 1 is 3 times as likely as class 0. Of the rest, other rows have +1.10" in text
+
+
+def test_a_class_that_a_metric_prefers_is_named_as_such(rng):
+    X = rng.normal(size=(200, 2))
+    model = LTCNClassifier(max_iter=0).fit(X, X[:, 0] + rng.normal(size=200) > 1)
+    model._decision = replace(model._decision, shift=np.array([0.0, 2.0]))
+    odds = model.decision_function(X)
+    row = int(np.flatnonzero((odds < -0.1) & (odds > -1.9))[0])
+    explanation = model.explain(X[[row]])
+    assert explanation.predicted.tolist() == model.predict(X[[row]]).tolist() == [True]
+    assert "although False is more likely" in explanation.to_text(0)
 
 
 def test_similar_cases_are_training_rows(wine):
@@ -293,10 +372,8 @@ def test_similar_cases_are_training_rows(wine):
         distance = np.abs(found[X.columns].to_numpy()[:, None] - X[::2].to_numpy()).max(axis=2).min(axis=1)
         np.testing.assert_allclose(distance, 0, atol=1e-6)
         every = explanation.similar_cases(3, count=10_000)
-        first, second = (list(model.classes_).index(c[3]) for c in (explanation.predicted, explanation.runner_up))
-        np.testing.assert_allclose(
-            every.contribution.sum(), explanation.cases[3] @ (np.eye(3)[first] - np.eye(3)[second])
-        )
+        k = list(model.classes_).index(explanation.predicted[3])
+        np.testing.assert_allclose(every.contribution.sum(), explanation.cases[3, k])
     itself = model.explain(X[::2]).similar_cases(0, count=100)
     assert itself.resemblance.max() == pytest.approx(1, abs=1e-6)
 
@@ -314,7 +391,7 @@ def test_shap_gets_values_that_add_up(explained, wine):
     assert isinstance(found, shap.Explanation)
     assert found.feature_names == [*wine[0].columns]
     total = found.values.sum(axis=1) + found.base_values
-    np.testing.assert_allclose(total, model.decision_function(wine[0][1::2]), atol=1e-7)
+    np.testing.assert_allclose(softmax(total, axis=1), model.predict_proba(wine[0][ROWS]), atol=1e-9)
 
 
 def test_shap_gets_the_margin_of_two_classes_and_draws_it(wine):
@@ -323,23 +400,53 @@ def test_shap_gets_the_margin_of_two_classes_and_draws_it(wine):
     plt = pytest.importorskip("matplotlib.pyplot")
     X, y = wine
     model = LTCNClassifier(max_iter=3).fit(X, y == "barolo")
+    X = X[::4]
     found = model.explain(X).to_shap()
-    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.decision_function(X), atol=1e-8)
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total, model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(expit(total), model.predict_proba(X)[:, 1], atol=1e-9)
     for plot, part in ((shap.plots.waterfall, found[0]), (shap.plots.bar, found), (shap.plots.beeswarm, found)):
         plt.figure()  # shap draws on the current one
         plot(part, show=False)
     plt.close("all")
 
 
-def test_what_does_not_add_up_is_said(rng):
+def test_irregular_reasoning_adds_up_too(rng):
     X, y = load_iris(return_X_y=True)
     model = LTCNClassifier(inner=40 * rng.normal(size=(4, 4)), alpha=1.0, activation="tanh").fit(X, y)
-    with pytest.warns(UnreliableRelevanceWarning, match="do not add up"):
-        assert model.explain(X[:5]).attributions.shape == (5, 4, 3)
+    assert_adds_up(model, X[:5], model.explain(X[:5]))
+
+
+def test_rounding_that_decides_scores_is_said():
+    X, y = load_iris(return_X_y=True)
     with pytest.warns(IllConditionedWarning):
         rounded = LTCNClassifier.paper(inner="slopes").fit(X, y)
     with pytest.warns(UnreliableRelevanceWarning, match="condition number"):
-        assert rounded.explain(X[:5]).rounding > 1e-6
+        assert rounded.explain(X[:5]).attributions.shape == (5, 4, 3)
+
+
+def test_a_row_alone_and_among_others_is_explained_alike(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=3).fit(X, y)
+    together, alone = model.explain(X[:6]), model.explain(X[4:5])
+    np.testing.assert_allclose(alone.attributions[0], together.attributions[4], atol=1e-10)
+    assert model.explain(X[:6]).to_text(4) == together.to_text(4)
+
+
+def test_a_notebook_shows_the_evidence_and_escapes_names():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = ["<b>", "a & b", "c", "d"]
+    explanation = LTCNClassifier(max_iter=1).fit(X, np.array(["<i>x</i>", "y", "z"])[y]).explain(X[:7])
+    page = explanation._repr_html_()
+    assert page.count("<table") == 5
+    assert "2 more rows" in page
+    assert "<b>" not in page
+    assert "<i>" not in page
+    assert "&lt;b&gt;" in page
+    assert "a &amp; b" in page
+    assert "http" not in page
+    assert "log-odds of &lt;i&gt;x&lt;/i&gt; against the average of all classes" in page
+    assert f">{explanation.evidence[0, 0]:+.2f}<" in page
 
 
 def test_bad_requests_are_named(wine):

@@ -59,3 +59,43 @@ def test_values_add_up_and_stay_within_the_scores(n_groups, rng):
     values, start = shapley_values(scores, rows, background, groups)
     np.testing.assert_allclose(start + values.sum(axis=1), scores(rows), atol=1e-12)
     assert np.abs(values).max() <= np.ptp(np.concatenate(seen), axis=0).max()
+
+
+def test_steps_that_change_nothing_are_not_scored(rng):
+    """Rows of two values share many with the background; the values are those of all steps."""
+    counts = []
+
+    def scores(X):
+        counts.append(len(X))
+        return rough(X)
+
+    rows, background = (rng.integers(0, 2, size=(n, 3)).astype(float) for n in (6, 7))
+    groups = [np.array([j]) for j in range(3)]
+    values, _ = shapley_values(scores, rows, background, groups)
+    assert sum(counts) < len(rows) * 2 * 7 * 2
+    full = background.repeat(500, axis=0)
+    np.testing.assert_allclose(values, [exact(rough, row, background, groups) for row in rows], atol=0.5)
+    many, _ = shapley_values(rough, rows, full, groups)
+    np.testing.assert_allclose(many, [exact(rough, row, background, groups) for row in rows], atol=0.03)
+    assert not shapley_values(rough, rows, rows[[0]], groups)[0][0].any()
+
+
+def test_known_scores_are_where_the_values_lead(rng):
+    rows, background, groups = rng.normal(size=(4, 3)), rng.normal(size=(9, 3)), [np.array([j]) for j in range(3)]
+    known = rough(rows) + 1e-3
+    values, start = shapley_values(rough, rows, background, groups, known=known)
+    np.testing.assert_allclose(start + values.sum(axis=1), known, atol=1e-12)
+
+
+def test_small_blocks_give_the_same(rng, monkeypatch):
+    rows, background, groups = rng.normal(size=(4, 3)), rng.normal(size=(9, 3)), [np.array([j]) for j in range(3)]
+    whole = shapley_values(rough, rows, background, groups)[0]
+    monkeypatch.setattr("cogmap.shapley.CELLS", 7)
+    np.testing.assert_allclose(shapley_values(rough, rows, background, groups)[0], whole, atol=1e-14)
+
+
+def test_a_feature_of_no_group_keeps_the_value_of_the_background(rng):
+    rows, background = rng.normal(size=(4, 3)), rng.normal(size=(9, 3))
+    values, _ = shapley_values(lambda X: X[:, :2], rows, background, [np.array([0]), np.array([1])])
+    np.testing.assert_allclose(values[:, 0, 0], rows[:, 0] - background[:, 0].mean())
+    assert shapley_values(lambda X: 0 * X[:, :2], rows, background, [])[0].shape == (4, 0, 2)

@@ -36,6 +36,7 @@ from .warnings import KnowledgeWarning, ManyClassesWarning, NoInformationWarning
 if TYPE_CHECKING:
     from .explain import Explanation
     from .relevance import GroupedRelevance
+    from .relevance_table import RelevanceTable
 
 
 MANY_CLASSES = 100
@@ -74,6 +75,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     _longest: int
     _decision: Decision
     _summary: Summary
+    _known_relevance: tuple[list[Any], dict[Any, Array]]
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the score of each class in log-odds; for two classes, that of the second less that of the first.
@@ -142,12 +144,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), default=None
-            Rows to take means over; by default up to 256 training rows that the model kept.
+            Rows to take means over, all of them; by default training rows that the model kept: 32 of them for the kind
+            "model", whose result is then computed once for each fit, and up to 256 for "data".
         kind : {"model", "data", "paper"}, default="model"
-            ``"model"``: how far the decision moves with the feature between two rows, the mean absolute contribution
-            to the class margins (a class's score less the mean of the others'), integrated through all iterations; what
-            correlated features share is divided among them.
-            ``"data"``: which features carry the decision in the data, |cov(feature, margin)| / sd(feature).
+            ``"model"``: the mean size of the evidence that the feature adds for the classes, as `explain` finds it.
+            ``"data"``: which features carry the decision in the data, |cov(feature, evidence)| / sd(feature).
             ``"paper"``: Ω, the absolute weights that leave the feature's concepts.
         per_class : bool, default=False
             Return one line for each class; otherwise the mean over the classes, weighted by their shares.
@@ -155,7 +156,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_features_in_,) or (n_classes, n_features_in_)
-            Relevance, at least 0; exactly 0 for a constant feature.
+            Relevance, at least 0; exactly 0 for a constant feature. The kinds "model" and "data" are in log-odds.
 
         Warns
         -----
@@ -165,6 +166,25 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         from .relevance import relevance
 
         return relevance(self, X, kind, per_class)
+
+    def relevance_table(
+        self, X: ArrayLike | None = None, *, kind: Literal["model", "data", "paper"] = "model"
+    ) -> "RelevanceTable":
+        """Return `relevance` for people: by names, the largest first; a notebook shows it with bars.
+
+        Parameters
+        ----------
+        X, kind
+            As for `relevance`.
+
+        Returns
+        -------
+        RelevanceTable
+            The table, with `to_frame`.
+        """
+        from .relevance_table import RelevanceTable
+
+        return RelevanceTable(self._feature_names(), self.relevance(X, kind=kind), kind)
 
     def relevance_intervals(
         self,
@@ -223,7 +243,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             Names of the features in each group; a feature in none is a group of its own. ``"auto"`` clusters features
             whose absolute correlation is `threshold` or more on average.
         kind : {"model", "data"}, default="model"
-            The size of the sum of the members' contributions, or the spread of the margin that goes with them.
+            The mean size of the evidence that the members add together, as one feature; or the spread of the evidence
+            that goes along with them.
         per_class : bool, default=False
             As for `relevance`.
         threshold : float, default=0.8
@@ -241,17 +262,21 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def explain(
         self, X: ArrayLike, *, classes: ArrayLike | None = None, baseline: ArrayLike | None = None
     ) -> "Explanation":
-        """Explain the scores of rows: over concepts and iterations, and over features.
+        """Explain why rows got their class: the evidence over features, and over concepts and iterations.
+
+        Evidence is in log-odds: for two classes that of the class against the other one, for more its log probability
+        less the mean of all classes'. What a feature adds is its Shapley value against other rows: training rows that
+        the model kept, 32 of them, fewer (at least 4) with more than 64 features. A row takes up to 4,096 scores (more
+        with more than 512 features).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows.
         classes : array-like of class labels, default=None
-            Classes whose scores are explained; all by default.
+            Classes that are explained; all by default.
         baseline : array-like of shape (n_features,), default=None
-            The row with which rows are compared in the attribution to features; by default the most typical of the
-            training rows kept, the nearest to their mean.
+            One row with which rows are compared in the attribution to features, instead of training rows.
 
         Returns
         -------

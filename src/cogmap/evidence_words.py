@@ -3,10 +3,11 @@
 Evidence for a class is the log-odds of that class (`core.decision.evidence_directions`). Text, tables, pictures, the
 report and the command line take their words from here, so that all of them name the same quantity.
 
-Easy to get wrong: evidence adds up, odds multiply. +0.7 and +0.7 are +1.4, but 2 times and 2 times are 4 times as likely.
+Easy to get wrong: evidence adds up, odds multiply. +0.7 twice is +1.4; 2 times as likely, twice, is 4 times as likely.
 """
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,18 +22,38 @@ NOTICED = 1.05
 """Odds nearer to 1 than this are said to change hardly anything."""
 
 
+def class_words(label: Any) -> str:
+    """Return a class as a word of a sentence; a number gets one before it.
+
+    >>> class_words("yes"), class_words(1)
+    ('yes', 'class 1')
+    """
+    return f"class {label}" if isinstance(label, bool | np.bool_ | Real) else str(label)
+
+
 def unit(label: Any, classes: Sequence[Any] | ArrayLike) -> str:
     """Say what the evidence for a class is measured in.
 
     >>> unit("yes", ["no", "yes"])
     'log-odds of yes against no'
+    >>> unit(1, [0, 1])
+    'log-odds of class 1 against class 0'
     >>> unit("A", ["A", "B", "C"])
     'log-odds of A against the average of all classes'
     """
+    return f"log-odds of {class_words(label)} against {compared_with(label, classes)}"
+
+
+def compared_with(label: Any, classes: Sequence[Any] | ArrayLike) -> str:
+    """Say what a class is compared with: the other one, or all.
+
+    >>> compared_with("yes", ["no", "yes"])
+    'no'
+    """
     labels = np.asarray(classes).tolist()
-    others = [other for other in labels if other != label]
-    against = others[0] if len(labels) == 2 else "the average of all classes"
-    return f"log-odds of {label} against {against}"
+    if len(labels) > 2:
+        return "the average of all classes"
+    return class_words(labels[0] if label == labels[1] else labels[1])
 
 
 def odds_factor(evidence: ArrayLike) -> Array:
@@ -55,8 +76,8 @@ def odds_words(evidence: float, label: Any) -> str:
     """
     factor = float(odds_factor(abs(evidence)))
     if factor < NOTICED:
-        return f"hardly changes how likely {label} is"
-    return f"makes {label} {times(factor)} times {'as' if evidence > 0 else 'less'} likely"
+        return f"hardly changes how likely {class_words(label)} is"
+    return f"makes {class_words(label)} {times(factor)} times {'as' if evidence > 0 else 'less'} likely"
 
 
 def times(factor: float) -> str:

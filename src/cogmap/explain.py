@@ -25,6 +25,7 @@ from .estimator import NetworkClassifier
 from .evidence import Groups, attribute, scores_of, single_features
 from .evidence_words import unit
 from .flips import Flip, smallest_flips
+from .relevance import warn_if_unreliable
 from .validation import checked_rows, module
 
 
@@ -231,7 +232,7 @@ class Explanation:
 
     @cached_property
     def _attributed(self) -> tuple[Array, Array]:
-        values, start = attribute(self.estimator, self.X, self.scores, self._directions, self._groups, self.baseline)
+        values, start = self._attribute(slice(None), self._directions)
         return values, np.broadcast_to(start, (len(self), len(self.classes)))
 
     @property
@@ -394,12 +395,12 @@ class Explanation:
         # All rows at once cost as much for each of them: one that is asked for alone is computed alone.
         if "_attributed" in self.__dict__ and len(explained):
             return self.attributions[row, :, explained[0]], float(self.baseline_scores[row, explained[0]])
-        direction = self._direction(label)[:, None]
-        own = slice(row, row + 1)
-        values, start = attribute(
-            self.estimator, self.X[own], self.scores[own], direction, self._groups, self.baseline
-        )
+        values, start = self._attribute(slice(row, row + 1), self._direction(label)[:, None])
         return values[0, :, 0], float(start[0])
+
+    def _attribute(self, rows: slice, directions: Array) -> tuple[Array, Array]:
+        warn_if_unreliable(self.estimator, "model")
+        return attribute(self.estimator, self.X[rows], self.scores[rows], directions, self._groups, self.baseline)
 
     def _flips(self, rows: Codes) -> list[Flip | None]:
         return smallest_flips(self.estimator, self.X[rows])

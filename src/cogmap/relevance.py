@@ -1,6 +1,9 @@
 """Global relevance of a fitted classifier's features: the three kinds, bootstrap intervals, and correlated blocks.
 
-Easy to get wrong: means over rows need rows. Without X they are those that the model kept of its training rows.
+By the model it is the mean size of the evidence that `explain` finds for each feature, so that both are one quantity.
+
+Easy to get wrong: means over rows need rows. Without X they are those that the model kept of its training rows. And one
+computation for all who ask: the result for kept rows is remembered, and a new fit must make it forgotten.
 """
 
 import warnings
@@ -13,8 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .core.activation import Array
-from .core.attribution import Accuracy, Attributed, attribute_members
-from .core.decorrelation import decorrelated, within_range
+from .core.decision import evidence_directions
 from .core.readout import UNTRUSTWORTHY_CONDITION, StateReadout
 from .core.relevance import (
     CANCELS,
@@ -22,9 +24,6 @@ from .core.relevance import (
     Interval,
     cancellation,
     correlated_groups,
-    feature_sums,
-    group_sums,
-    margins,
     over_classes,
     paper_relevance,
     paper_relevance_of_classes,
@@ -34,22 +33,15 @@ from .core.relevance import (
     row_means,
 )
 from .estimator import NetworkClassifier
+from .evidence import Groups, attribute, scaled_features, scores_of, single_features, spread_rows
 from .validation import checked_rows
 from .warnings import IllConditionedWarning, UnreliableRelevanceWarning
 
-Groups = Sequence[NDArray[np.intp]]
+ROWS = 32
+"""Kept training rows over which relevance by the model is the mean, where no rows are given."""
 
-SHARE, MOST_NODES = 1e-4, 32
-"""A mean over rows needs less accuracy than a row."""
-
-IRREGULAR = 0.1
-"""Part of the score, in the mean over the rows, beyond which what is missing in attributions matters."""
-
-PAIRS = 256
-"""Least number of pairs of rows over which a mean is taken."""
-
-ELEMENTS = 2**24
-"""Most contributions held at a time, unless those to one class are more."""
+BLOCK = 64
+"""Rows whose evidence is held at a time."""
 
 
 class GroupedRelevance(NamedTuple):
@@ -64,18 +56,16 @@ def relevance(estimator: NetworkClassifier, X: ArrayLike | None, kind: str, per_
     """See `NetworkClassifier.relevance`."""
     check_kind(kind)
     check_is_fitted(estimator)
-    rows, weight = _rows(estimator, X)
     warn_if_unreliable(estimator, kind)
     if kind == "paper":
         return _paper(estimator, per_class)
-    return _resampled(estimator, rows, weight[None], kind, per_class, _alone(estimator))[0]
+    return _of_groups(estimator, X, kind, per_class, single_features(estimator))
 
 
 def importances(estimator: NetworkClassifier) -> Array:
     """Return the kind "model" from the kept rows, divided by its sum."""
     check_is_fitted(estimator)
-    summary = estimator._summary
-    found = _resampled(estimator, summary.rows, summary.weight[None], "model", False, _alone(estimator))[0]
+    found = _of_groups(estimator, None, "model", False, single_features(estimator))
     normalised: Array = found / (found.sum() or 1.0)
     return normalised
 
@@ -105,7 +95,7 @@ def relevance_intervals(
     if y is not None:
         return _refitted(estimator, X, y, kind, per_class, n_bootstrap, level, rng)
     weights = np.vstack([weight, resamples(weight, n_bootstrap, rng)])
-    found = _resampled(estimator, rows, weights, kind, per_class, _alone(estimator))
+    found = _resampled(estimator, rows, weights, kind, per_class, single_features(estimator))
     return percentiles(found[0], found[1:], level)
 
 
@@ -122,11 +112,11 @@ def grouped_relevance(
     check_is_fitted(estimator)
     if kind == "paper":
         raise ValueError("kind='paper' has no joint relevance of a group: use kind='model' or kind='data'.")
-    rows, weight = _rows(estimator, X)
     warn_if_unreliable(estimator, kind)
+    rows, _ = _rows(estimator, X)
     names = estimator._feature_names()
     found = _auto_groups(estimator, rows, names, threshold) if groups == "auto" else _named_groups(groups, names)
-    values = _resampled(estimator, rows, weight[None], kind, per_class, list(found.values()))[0]
+    values = _of_groups(estimator, X, kind, per_class, list(found.values()))
     return GroupedRelevance(list(found), [[names[j] for j in group] for group in found.values()], values)
 
 
@@ -147,8 +137,8 @@ def warn_if_unreliable(estimator: NetworkClassifier, kind: str) -> None:
         )
     elif rounded and estimator.condition_ > UNTRUSTWORTHY_CONDITION:
         message = (
-            f"The readout's condition number is {estimator.condition_:.1e}, so rounding decides part of the scores and "
-            f"of the relevance (kind={kind!r}). Use alpha='loo', or fewer iterations."
+            f"The readout's condition number is {estimator.condition_:.1e}, so rounding decides part of the scores "
+            "and of the evidence and relevance of features. Use alpha='loo', or fewer iterations."
         )
     else:
         return
@@ -163,10 +153,6 @@ def _rows(estimator: NetworkClassifier, X: ArrayLike | None) -> tuple[Array, Arr
     return rows, np.ones(len(rows))
 
 
-def _alone(estimator: NetworkClassifier) -> Groups:
-    return list(np.arange(estimator.n_features_in_)[:, None])
-
-
 def _paper(estimator: NetworkClassifier, per_class: bool) -> Array:
     function = paper_relevance_of_classes if per_class else paper_relevance
     concepts = function(estimator.inner_weights_, estimator.outer_weights_)
@@ -175,74 +161,53 @@ def _paper(estimator: NetworkClassifier, per_class: bool) -> Array:
     return concepts @ belongs.astype(np.float64)
 
 
+def _of_groups(estimator: NetworkClassifier, X: ArrayLike | None, kind: str, per_class: bool, groups: Groups) -> Array:
+    """Return the relevance of groups of features by the model or the data, shape (G,), or (N, G) for each class."""
+    if X is None and kind == "model":
+        found = _remembered(estimator, groups)
+        return found.copy() if per_class else over_classes(found, estimator._summary.shares)
+    rows, weight = _rows(estimator, X)
+    return _resampled(estimator, rows, weight[None], kind, per_class, groups)[0]
+
+
+def _remembered(estimator: NetworkClassifier, groups: Groups) -> Array:
+    """Return relevance by the model over kept rows, shape (N, G): computed once for each fit.
+
+    The fitted parts themselves are kept beside it and compared by identity: whatever replaces one of them, a fit, a
+    batch or an edit by hand, makes it forgotten, and a copy or a pickle of the model carries it along.
+    """
+    fitted = [estimator._members, estimator._constant, estimator._decision, estimator._summary]
+    known = estimator.__dict__.get("_known_relevance")
+    if known is None or any(one is not other for one, other in zip(known[0], fitted, strict=True)):
+        known = estimator._known_relevance = fitted, {}
+    key = tuple(tuple(group.tolist()) for group in groups)
+    if key not in known[1]:
+        rows = spread_rows(estimator, ROWS)
+        known[1][key] = row_means(_sizes(estimator, rows, groups), np.ones((1, len(rows))))[0].T
+    found: Array = known[1][key]
+    return found
+
+
 def _resampled(
     estimator: NetworkClassifier, rows: Array, weights: Array, kind: str, per_class: bool, groups: Groups
 ) -> Array:
     """Return relevance for each line of weights, shape (B, G), or (B, N, G) for each class."""
     shares = estimator._summary.shares
     if kind == "data":
-        margin = estimator._decision(estimator._raw(rows)) @ margins(len(shares))
-        found = pattern(_scaled(estimator, rows), margin, weights, groups)
+        evidence = scores_of(estimator, rows) @ evidence_directions(len(shares))
+        found = pattern(scaled_features(estimator, rows), evidence, weights, groups)
         return found if per_class else over_classes(found, shares)
-    means = row_means(_sizes(estimator, rows, groups, per_class), weights).transpose(0, 2, 1)
-    return means if per_class else means[:, 0]
+    if per_class:
+        return row_means(_sizes(estimator, rows, groups), weights).transpose(0, 2, 1)
+    parts = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
+    return row_means(np.concatenate([_sizes(estimator, part, groups) @ shares for part in parts]), weights)
 
 
-def _sizes(estimator: NetworkClassifier, rows: Array, groups: Groups, per_class: bool) -> Array:
-    """Return the size of each row's contributions, compared with training rows; shape (n, G, N), or (n, G, 1).
-
-    Rows are compared with rows, drawn with a fixed seed: the mean row is a possible row for no binary feature, and one
-    row does not speak for all.
-    """
-    summary, n = estimator._summary, len(rows)
-    n_draws = -(-PAIRS // n)
-    share = summary.weight / summary.weight.sum()
-    others = summary.rows[np.random.default_rng(0).choice(len(share), n_draws * n, p=share)]
-    own, directions = np.tile(rows, (n_draws, 1)), margins(len(summary.shares))
-    step = max(1, ELEMENTS // own.size)
-    found = []
-    for start in range(0, len(directions), step):
-        classes = slice(start, start + step)
-        part = group_sums(_contributions(estimator, own, others, directions[:, classes]), groups)
-        sizes = np.abs(part).reshape(n_draws, n, len(groups), -1).mean(axis=0)
-        found.append(sizes if per_class else sizes @ summary.shares[classes, None])
-    return np.concatenate(found, axis=2) if per_class else np.sum(found, axis=0)
-
-
-def _contributions(estimator: NetworkClassifier, rows: Array, others: Array, directions: Array) -> Array:
-    """Return what decorrelated features contribute to scores · `directions` of rows less those of others, (n, F, K)."""
-    members, n_features = estimator._members, estimator.n_features_in_
-    largest = float(np.abs(estimator._decision(estimator._raw(rows))).max())
-    accuracy = Accuracy(largest, SHARE, MOST_NODES)
-    attributed = attribute_members(members, estimator._decision, rows, directions, others, accuracy)
-    _warn_if_irregular(attributed)
-    total = np.zeros((len(rows), n_features, directions.shape[1]))
-    for (model, _), part in zip(members, attributed, strict=True):
-        total += feature_sums(part.values, model.concepts.feature, n_features)
-    differences = _scaled(estimator, rows) - _scaled(estimator, others)
-    for k in range(total.shape[2]):
-        total[:, :, k] = decorrelated(within_range(total[:, :, k], differences), differences)
-    return total
-
-
-def _warn_if_irregular(found: list[Attributed]) -> None:
-    missing = sum(float(np.abs(part.missing).mean()) for part in found)
-    whole = sum(float(np.abs(part.values.sum(axis=1) + part.missing).mean()) for part in found)
-    if missing > IRREGULAR * whole:
-        warnings.warn(
-            f"Contributions do not add up: {missing / whole:.0%} of the scores is missing, because the reasoning is "
-            "irregular. Use inner='slopes' or 'stable-regression', or fewer iterations.",
-            UnreliableRelevanceWarning,
-            stacklevel=6,
-        )
-
-
-def _scaled(estimator: NetworkClassifier, rows: Array) -> Array:
-    """Return the features as the first network scales them; constant ones are 0."""
-    concepts = estimator._networks[0].concepts
-    scaled = np.zeros_like(rows)
-    scaled[:, concepts.varies] = concepts.scaling(rows[:, concepts.varies])
-    return scaled
+def _sizes(estimator: NetworkClassifier, rows: Array, groups: Groups) -> Array:
+    """Return the size of the evidence that each group of features adds for each class, shape (n, G, N)."""
+    directions = evidence_directions(len(estimator.classes_))
+    values, _ = attribute(estimator, rows, scores_of(estimator, rows), directions, groups, None)
+    return np.abs(values)
 
 
 def _refitted(
@@ -267,7 +232,7 @@ def _refitted(
         if kind == "paper":
             found.append(_paper(model, per_class))
         else:
-            found.append(_resampled(model, rows, weight[None], kind, per_class, _alone(model))[0])
+            found.append(_resampled(model, rows, weight[None], kind, per_class, single_features(model))[0])
     return percentiles(found[0], np.array(found[1:]), level)
 
 
@@ -284,7 +249,7 @@ def _auto_groups(
 ) -> dict[str, NDArray[np.intp]]:
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold={threshold!r} must be a correlation above 0 and up to 1.")
-    scaled = _scaled(estimator, rows)
+    scaled = scaled_features(estimator, rows)
     varies = np.flatnonzero(scaled.max(axis=0) > scaled.min(axis=0))
     correlation = np.atleast_2d(np.corrcoef(scaled[:, varies].T)) if len(varies) else np.empty((0, 0))
     groups = [varies[group] for group in correlated_groups(correlation, threshold)]

@@ -6,6 +6,10 @@ background row has one random order, taken forwards and backwards. Values add up
 or two features, and for scores that are sums over features, they are Shapley's exactly. Nothing but scores is asked
 for, so every readout has them. What belongs together, such as the concepts of one column, takes its turn together.
 
+Features that are bound to each other, as collinear ones are, take their turns one right after the other (Owen's value).
+In any other order most of the mixed rows would break the bond, and what the model says about rows that cannot be would
+be counted for all features alike.
+
 Easy to get wrong: a straight line from an average row to this one passes between the values of a category, where no row
 lies. Nothing keeps the late iterations small there, so that integrals along the line can exceed the scores by far.
 """
@@ -32,6 +36,7 @@ def shapley_values(
     groups: Sequence[Codes],
     *,
     known: Array | None = None,
+    bonds: Sequence[Codes] | None = None,
     seed: int = 0,
 ) -> tuple[Array, Array]:
     """Return what each group of features adds to the scores of rows, and the mean scores of the background.
@@ -50,6 +55,8 @@ def shapley_values(
         Features that change together; one that is in no group must not matter for the scores.
     known : array of shape (n, K), default=None
         Scores of the rows, where they are known.
+    bonds : sequence of int arrays, default=None
+        Groups that are bound to each other; each group is in one of them. None for no bond.
     seed : int, default=0
         Seed of the orders.
 
@@ -61,10 +68,29 @@ def shapley_values(
         Mean scores of the background.
     """
     start = scores(background)
-    walks = Walks.random(scores, background, start, groups, seed)
+    bonds = np.arange(len(groups))[:, None] if bonds is None else bonds
+    turn = _turns(len(background), _labels(bonds, len(groups)), seed)
+    walks = Walks(scores, background, start, turn, _labels(groups, background.shape[1]))
     ends = scores(rows) if known is None else known
     values = [walks.gains(row, end) for row, end in zip(rows, ends, strict=True)]
     return np.array(values).reshape(len(rows), len(groups), start.shape[1]), start.mean(axis=0)
+
+
+def _labels(parts: Sequence[Codes], size: int) -> Codes:
+    """Return the part in which each of `size` things is; the number of parts for one that is in none."""
+    label = np.full(size, len(parts))
+    for k, part in enumerate(parts):
+        label[part] = k
+    return label
+
+
+def _turns(n_background: int, bond: Codes, seed: int) -> Codes:
+    """Return when each group has its turn, shape (2B, G): random orders of the bonds and within, then backwards."""
+    rng = np.random.default_rng(seed)
+    orders = np.tile(np.arange(bond.max(initial=-1) + 1), (n_background, 1))
+    key = rng.permuted(orders, axis=1)[:, bond] + rng.random((n_background, len(bond)))
+    forwards = key.argsort(axis=1).argsort(axis=1)
+    return np.concatenate([forwards, len(bond) - 1 - forwards])
 
 
 @dataclass(frozen=True)
@@ -88,16 +114,6 @@ class Walks:
     start: Array
     turn: Codes
     group: Codes
-
-    @classmethod
-    def random(cls, scores: Scores, background: Array, start: Array, groups: Sequence[Codes], seed: int) -> "Walks":
-        """Draw the orders."""
-        orders = np.tile(np.arange(len(groups)), (len(background), 1))
-        forwards = np.random.default_rng(seed).permuted(orders, axis=1)
-        group = np.full(background.shape[1], len(groups))
-        for g, features in enumerate(groups):
-            group[features] = g
-        return cls(scores, background, start, np.concatenate([forwards, len(groups) - 1 - forwards]), group)
 
     def gains(self, row: Array, end: Array) -> Array:
         """Return what each group adds on the way to a row whose scores are `end`, shape (G, K)."""

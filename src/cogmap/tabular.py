@@ -31,6 +31,7 @@ from .tuning import LTCNClassifierCV
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .relevance_table import RelevanceTable
     from .tabular_explanation import TabularExplanation
 
 
@@ -247,11 +248,10 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_columns), default=None
-            Rows to take means over; by default up to 256 training rows that the model kept.
+            Rows to take means over; by default training rows that the model kept.
         kind : {"model", "data", "paper"}, default="model"
-            ``"model"``: how far the decision moves with the column, the mean size of what it adds to the class margins
-            (Shapley values). ``"data"``: the spread of the margins that goes with it. ``"paper"``: Ω, summed over its
-            concepts.
+            ``"model"``: the mean size of the evidence that the column adds for the classes, as `explain` finds it.
+            ``"data"``: the spread of the evidence that goes along with it. ``"paper"``: Ω, summed over its concepts.
         per_class : bool, default=False
             Return one line for each class.
 
@@ -263,30 +263,34 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if kind == "paper":
             return column_sums(self.classifier_.relevance(kind=kind, per_class=per_class), self.columns_, axis=-1)
-        used = [column for column in self.columns_ if column.needed]
         rows = None if X is None else self.encode(X)
-        if kind == "model":
-            from .tabular_explanation import column_relevance
-
-            found = column_relevance(self.classifier_, used, None if rows is None else rows.to_numpy(), per_class)
-        else:
-            groups = {column.name: column.concepts for column in used}
-            found = self.classifier_.grouped_relevance(rows, groups=groups, kind=kind, per_class=per_class).relevance
+        groups = {column.name: column.concepts for column in self.columns_ if column.needed}
+        found = self.classifier_.grouped_relevance(rows, groups=groups, kind=kind, per_class=per_class).relevance
         total = np.zeros((*found.shape[:-1], len(self.columns_)))
         total[..., [column.needed for column in self.columns_]] = found
         return total
 
+    def relevance_table(self, X: Any = None, *, kind: Literal["model", "data", "paper"] = "model") -> "RelevanceTable":
+        """Return `relevance` for people: by names, the largest first; a notebook shows it with bars.
+
+        Parameters and result are those of `LTCNClassifier.relevance_table`; columns without concepts are left out.
+        """
+        from .relevance_table import RelevanceTable
+
+        found, used = self.relevance(X, kind=kind), [column.needed for column in self.columns_]
+        return RelevanceTable([column.name for column in self.columns_ if column.needed], found[used], kind)
+
     def explain(self, X: Any, *, classes: ArrayLike | None = None, baseline: Any = None) -> "TabularExplanation":
-        """Explain the scores of rows: over concepts and iterations, and over columns.
+        """Explain why rows got their class: the evidence over columns, and over concepts and iterations.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_columns)
             Rows.
         classes : array-like of class labels, default=None
-            Classes whose scores are explained; all by default.
+            Classes that are explained; all by default.
         baseline : DataFrame of one row, default=None
-            The row with which rows are compared; by default training rows that the model kept.
+            One row with which rows are compared, instead of training rows that the model kept.
 
         Returns
         -------

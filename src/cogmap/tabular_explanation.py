@@ -121,14 +121,12 @@ def by_columns(
     used = tuple(column for column in columns if column.needed)
     parts = {part.name: getattr(explanation, part.name) for part in fields(Explanation)}
     names = [column.name for column in used]
-    return TabularExplanation(
-        **parts, columns=used, frame=frame[names], given=None if given is None else given[names]
-    )
+    return TabularExplanation(**parts, columns=used, frame=frame[names], given=None if given is None else given[names])
 
 
 def _raw(frame: "pd.DataFrame") -> NDArray[Any]:
     """Return the values of a frame, missing ones as None."""
-    table = frame.to_numpy(dtype=object)
+    table = frame.to_numpy(dtype=object, copy=True)
     table[frame.isna().to_numpy()] = None
     return table
 

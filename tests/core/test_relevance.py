@@ -5,8 +5,6 @@ from sklearn.linear_model import LinearRegression
 from cogmap.core.relevance import (
     cancellation,
     correlated_groups,
-    feature_sums,
-    group_sums,
     margins,
     over_classes,
     paper_relevance,
@@ -40,16 +38,6 @@ def test_margins_are_a_class_less_the_mean_of_the_others(rng):
     expected = [[row[c] - np.delete(row, c).mean() for c in range(4)] for row in scores]
     np.testing.assert_allclose(scores @ margins(4), expected, atol=1e-14)
     np.testing.assert_allclose(scores[:, :2] @ margins(2), np.diff(scores[:, :2]) * [-1, 1], atol=1e-14)
-
-
-def test_sums_over_concepts_and_groups(rng):
-    values = rng.normal(size=(3, 5, 2))
-    found = feature_sums(values, np.array([2, 0, 2, 2, 0]), 4)
-    np.testing.assert_allclose(found[:, 2], values[:, [0, 2, 3]].sum(axis=1))
-    np.testing.assert_allclose(found[:, 0], values[:, [1, 4]].sum(axis=1))
-    assert not found[:, [1, 3]].any()
-    groups = group_sums(values, [np.array([3, 1]), np.array([0])])
-    np.testing.assert_allclose(groups[:, 0], values[:, 1] + values[:, 3])
 
 
 def test_means_over_resampled_rows_equal_means_over_repeated_rows(rng):

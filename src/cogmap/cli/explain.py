@@ -9,6 +9,7 @@ from .inputs import FILE, NEW_FILE, columns_for, data_options, load_model, read_
 from .output import emit, json_option, say, show, table_text, write_whole
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     type=click.Choice(["model", "data", "paper"]),
     default="model",
     show_default=True,
-    help="Relevance by how far the decision moves, by what carries it in the data, or by the paper's sum of weights.",
+    help="Relevance by the evidence that a column adds, by what carries it in the data, or by the paper's weights.",
 )
 @click.option("--effect", "effects", metavar="COL", multiple=True, help="Say how a column acts; may be repeated.")
+@click.option("--details", is_flag=True, help="Also say when in the reasoning the evidence for a row came about.")
 @click.option("--picture", type=NEW_FILE, metavar="FILE", help="Also draw it, into a file such as why.png.")
 @data_options
 @json_option
@@ -33,6 +35,7 @@ def explain(
     rows: tuple[int, ...],
     kind: str,
     effects: tuple[str, ...],
+    details: bool,
     picture: Path | None,
     delimiter: str | None,
     header: bool | None,
@@ -64,7 +67,7 @@ def explain(
     for row in rows:
         if not 0 <= row < len(X):
             raise ValueError(f"There is no row {row}: {data} has the rows 0 to {len(X) - 1}.")
-    _explain_rows(classifier, X.iloc[list(rows)], picture, as_json)
+    _explain_rows(classifier, X.iloc[list(rows)], picture, as_json, details)
 
 
 def _explain_model(classifier: Any, X: "pd.DataFrame | None", kind: str, picture: Path | None, as_json: bool) -> None:
@@ -114,36 +117,56 @@ def _explain_effects(
         show(table_text(header, lines) + "\n" * (k + 1 < len(found)))
 
 
-def _explain_rows(classifier: Any, X: "pd.DataFrame", picture: Path | None, as_json: bool) -> None:
-    """Show why rows got their class: a paragraph, and what each column adds to the score of that class."""
+def _explain_rows(classifier: Any, X: "pd.DataFrame", picture: Path | None, as_json: bool, details: bool) -> None:
+    """Show why rows got their class: a paragraph, and the evidence that each column adds for that class."""
     explanation = classifier.explain(X)
     probability = classifier.predict_proba(X)
-    results = []
-    for i, label in enumerate(explanation.predicted):
-        code = list(classifier.classes_).index(label)
-        parts = zip(explanation.feature_names, explanation.values[i], explanation.attributions[i, :, code], strict=True)
-        lines = sorted(([n, v, float(a)] for n, v, a in parts), key=lambda line: -abs(line[2]))
-        results.append(
-            {
-                "row": explanation.index[i],
-                "class": label,
-                "probability": float(probability[i, code]),
-                "text": explanation.to_text(i),
-                "columns": [{"name": n, "value": v, "attribution": a} for n, v, a in lines],
-            }
-        )
-        if not as_json:
-            table = [[n, "" if v is None else str(v), f"{a:+.3f}"] for n, v, a in lines]
-            header = ["column", "value", f"adds to {label}"]
-            show(f"{explanation.to_text(i)}\n\n{table_text(header, table)}" + "\n" * (i + 1 < len(X)))
+    results = [_explained(explanation, probability, i, details) for i in range(len(X))]
     if picture is not None:
         _draw(lambda: _waterfall(explanation), picture)
     if as_json:
         emit(results)
+        return
+    show("\n\n".join(f"{result['text']}\n\n{_evidence_table(result)}" for result in results))
+
+
+def _explained(explanation: Any, probability: "np.ndarray[Any, Any]", i: int, details: bool) -> dict[str, Any]:
+    from ..evidence_words import odds_factor
+
+    label = explanation.predicted[i]
+    code = list(explanation.classes).index(label)
+    evidence = explanation.attributions[i, :, code]
+    columns = [
+        {"name": name, "value": value, "evidence": float(adds), "odds_factor": float(odds_factor(adds))}
+        for name, value, adds in zip(explanation.feature_names, explanation.values[i], evidence, strict=True)
+    ]
+    return {
+        "row": explanation.index[i],
+        "class": label,
+        "probability": float(probability[i, code]),
+        "unit": explanation.unit(label),
+        "evidence": float(explanation.evidence[i, code]),
+        "other_rows": float(explanation.baseline_scores[i, code]),
+        "columns": sorted(columns, key=lambda column: -abs(column["evidence"])),
+        "text": explanation.to_text(i, details=details),
+    }
+
+
+def _evidence_table(result: dict[str, Any]) -> str:
+    """Return a line for each column, for what other rows have, and for the sum, under what they are measured in."""
+    from ..evidence_words import odds_words, signed
+    from ..explanation_text import written
+
+    label = result["class"]
+    lines = [(c["name"], written(c["value"]), c["evidence"]) for c in result["columns"]]
+    lines.append(("(other rows)", "", result["other_rows"]))
+    table = [[name, value, signed(adds), odds_words(adds, label)] for name, value, adds in lines]
+    table.append(["in all", "", signed(result["evidence"]), ""])
+    return f"Evidence in {result['unit']}:\n{table_text(['column', 'value', 'evidence', 'odds'], table)}"
 
 
 def _waterfall(explanation: Any) -> Any:
-    """Draw how the score of the first row's class forms over the iterations."""
+    """Draw how the evidence for the first row's class forms over the iterations."""
     from ..plots import WaterfallDisplay
 
     return WaterfallDisplay.from_explanation(explanation, 0, explanation.predicted[0])

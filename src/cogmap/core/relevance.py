@@ -1,14 +1,11 @@
 """Relevance of features for the decision as a whole, in three kinds; each is at least 0, and 0 for a constant feature.
 
 - ``"paper"`` (equation 9): Ω(i) = Σ_j |w_ij| + Σ_j Σ_t |r_ij^t|, absolute weights that leave a concept.
-- ``"model"``: how far the decision moves with a feature between two rows, E |c_j|. The contributions c_j to the
-  difference of their class margins are path-integrated through all iterations (`attribution`), for decorrelated
-  concepts (`decorrelation`).
-- ``"data"``: which features carry the decision in the data, |cov(x_j, margin)| / sd(x_j): the activation pattern of
+- ``"model"``: the mean size of the evidence that a feature adds, E |φ_j|, with φ_j its Shapley value.
+- ``"data"``: which features carry the decision in the data, |cov(x_j, evidence)| / sd(x_j): the activation pattern of
   Haufe et al. (2014). It does not see a feature that the model only needs to cancel the noise of another one.
 
-The last two are in units of the score. A class margin is the class's score less the mean of all others; for two classes
-it is the decision function. Over the classes, relevance is the mean weighted by their shares.
+The last two are in units of the evidence, log-odds. Over the classes, relevance is the mean weighted by their shares.
 
 Easy to get wrong: Ω adds up weights that cancel. States resemble each other, so weights of opposite sign on states of
 one concept nearly annul in the score, and Ω counts both: `cancellation` says how far.
@@ -58,42 +55,27 @@ def margins(n_classes: int) -> Array:
     return np.eye(n_classes) * (1 + others) - others
 
 
-def feature_sums(values: Array, feature: NDArray[np.intp], n_features: int) -> Array:
-    """Add up values of concepts, shape (n, M, K), to their features, shape (n, n_features, K)."""
-    found = np.zeros((len(values), n_features, values.shape[2]))
-    for concept, j in enumerate(feature.tolist()):
-        found[:, j] += values[:, concept]
-    return found
-
-
-def group_sums(contributions: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
-    """Add up contributions of features, shape (n, F, N), to those of groups, shape (n, G, N)."""
-    return np.stack([contributions[:, group].sum(axis=1) for group in groups], axis=1)
-
-
 def row_means(sizes: Array, weights: Array) -> Array:
     """Return weighted means over the rows, shape (B, …); `weights` has shape (B, n), a line for each resample."""
     means: Array = np.tensordot(weights / weights.sum(axis=1, keepdims=True), sizes, axes=1)
     return means
 
 
-def pattern(scaled: Array, margin: Array, weights: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
-    """Return for each group of features the spread of the margin that goes with them, shape (B, N, G).
+def pattern(scaled: Array, evidence: Array, weights: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
+    """Return for each group of features the spread of the evidence that goes with them, shape (B, N, G).
 
-    For one feature it is |cov(x, margin)| / sd(x), for several √(c Σ⁻¹ c): the standard deviation of the margin's
-    regression on them. `scaled` has shape (n, F), `margin` (n, N), `weights` (B, n).
+    For one feature it is |cov(x, evidence)| / sd(x), for several √(c Σ⁻¹ c): the standard deviation of the evidence's
+    regression on them. `scaled` has shape (n, F), `evidence` (n, N), `weights` (B, n).
     """
-    return np.array([_pattern(scaled, margin, weight / weight.sum(), groups) for weight in weights])
+    return np.array([_pattern(scaled, evidence, weight / weight.sum(), groups) for weight in weights])
 
 
-def _pattern(scaled: Array, margin: Array, share: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
-    x, m = (values - share @ values for values in (scaled, margin))
-    cross = (x * share[:, None]).T @ m
+def _pattern(scaled: Array, evidence: Array, share: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
+    (x, varies), (m, moves) = (_centred(values, share) for values in (scaled, evidence))
+    cross = (x * share[:, None]).T @ np.where(moves, m, 0.0)
     spread = np.sqrt(share @ x**2)
-    # A constant column leaves rounding when it is centred.
-    varies = spread > 1e-12 * np.abs(scaled).max(axis=0, initial=0.0)
     alone = np.divide(np.abs(cross), spread[:, None], out=np.zeros_like(cross), where=varies[:, None])
-    found = np.zeros((margin.shape[1], len(groups)))
+    found = np.zeros((evidence.shape[1], len(groups)))
     for g, group in enumerate(groups):
         if len(group) == 1:
             found[:, g] = alone[group[0]]
@@ -103,6 +85,13 @@ def _pattern(scaled: Array, margin: Array, share: Array, groups: Sequence[NDArra
         squared = np.einsum("ic,ij,jc->c", cross[group], inverse, cross[group])
         found[:, g] = np.sqrt(np.maximum(squared, 0.0))
     return found
+
+
+def _centred(values: Array, share: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return columns less their means, and which of them vary: a constant one leaves rounding when it is centred."""
+    centred = values - share @ values
+    varies: NDArray[np.bool_] = np.sqrt(share @ centred**2) > 1e-12 * np.abs(values).max(axis=0, initial=0.0)
+    return centred, varies
 
 
 def over_classes(relevance: Array, shares: Array) -> Array:
