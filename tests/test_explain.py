@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris, load_wine
 from cogmap import IllConditionedWarning, LTCNClassifier, LTCNClassifierCV, UnreliableRelevanceWarning
 from cogmap.evidence import spread_rows
 from cogmap.evidence_words import odds_words
+from cogmap.warnings import NoInformationWarning
 
 NAMES = np.array(["barolo", "grignolino", "barbera"])
 MODELS = {
@@ -182,11 +183,11 @@ def test_rows_are_compared_with_training_rows(wine):
     model = LTCNClassifier(max_iter=0, scaling="minmax").fit(X, y)
     found = model.explain(X[:5])
     assert found.baseline_values is None
-    background = spread_rows(model, 32)
+    background = pd.DataFrame(spread_rows(model, 32), columns=X.columns)
     np.testing.assert_allclose(found.baseline_scores[0], model.explain(background).evidence.mean(axis=0), atol=1e-9)
     # The last column is 1.5 everywhere, and so is the constant of the regression.
     slopes = np.linalg.lstsq(X.to_numpy(), model.explain(X).evidence, rcond=None)[0][:13]
-    expected = (X[:5].to_numpy() - background.mean(axis=0))[:, :13, None] * slopes
+    expected = (X[:5] - background.mean()).to_numpy()[:, :13, None] * slopes
     np.testing.assert_allclose(found.attributions[:, :13], expected, atol=1e-7)
 
 
@@ -304,7 +305,7 @@ def test_the_text_tells_the_facts(explained, wine):
 
 def test_the_numbers_of_the_text_add_up(explained):
     _, explanation = explained
-    for row in range(4):
+    for row in (0, 12):
         text = explanation.to_text(row)
         total = float(re.search(rf"is {NUMBER} in all", text).group(1))
         k = list(explanation.classes).index(explanation.predicted[row])
@@ -315,7 +316,7 @@ def test_the_numbers_of_the_text_add_up(explained):
 
 def test_a_lay_reader_sees_nothing_of_the_dynamics(explained):
     _, explanation = explained
-    for row in range(4):
+    for row in (0, 12):
         text = explanation.to_text(row)
         for word in ("iteration", "fixed point", "limit cycle", "begins with", "states", "reasoning", "score"):
             assert word not in text
@@ -324,7 +325,7 @@ def test_a_lay_reader_sees_nothing_of_the_dynamics(explained):
 
 def test_the_details_say_when_it_was_decided(explained):
     _, explanation = explained
-    for row in range(4):
+    for row in (0, 12):
         first, second = explanation.predicted[row], explanation.runner_up[row]
         text = explanation.to_text(row, details=True)
         k = list(explanation.classes).index(first)
@@ -341,14 +342,13 @@ def test_the_details_say_when_it_was_decided(explained):
         assert ("comes to rest after" in text) == (explanation.dynamics.period[row] == 1)
 
 
-def test_a_model_without_evidence_says_so(rng):
-    X = rng.normal(size=(40, 2))
-    model = LTCNClassifier(max_iter=1).fit(X, np.arange(40) % 2)
-    model._decision = replace(model._decision, projection=np.zeros((2, 2)), offset=np.log([0.25, 0.75]))
-    explanation = model.explain(X[:2])
+def test_a_model_without_evidence_says_so():
+    with pytest.warns(NoInformationWarning):
+        model = LTCNClassifier().fit(np.eye(40), np.arange(40) % 4 > 0)
+    explanation = model.explain(np.eye(40)[:2])
     assert not explanation.attributions.any()
     text = explanation.to_text(0)
-    assert "is +1.10 in all: class 1 is 3 times as likely as class 0. Of the rest, other rows have +1.10" in text
+    assert "is +1.10 in all: class True is 3 times as likely as class False. Of the rest, other rows have +1.10" in text
 
 
 def test_a_class_that_a_metric_prefers_is_named_as_such(rng):

@@ -144,8 +144,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), default=None
-            Rows to take means over, all of them; by default training rows that the model kept: 32 of them for the kind
-            "model", whose result is then computed once for each fit, and up to 256 for "data".
+            Rows to take means over; by default training rows that the model kept. For the kind "model" 64 rows of X
+            serve, spread over all, or 16 of those kept, whose result is computed once for each fit.
         kind : {"model", "data", "paper"}, default="model"
             ``"model"``: the mean size of the evidence that the feature adds for the classes, as `explain` finds it.
             ``"data"``: which features carry the decision in the data, |cov(feature, evidence)| / sd(feature).
@@ -204,8 +204,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Rows to resample.
         y : array-like of shape (n_samples,), default=None
-            Their classes. With them the model is refitted on each resample, drawn within the classes; otherwise the
-            model is held and the interval says how far the mean depends on the rows.
+            Their classes. With them the model is refitted on each resample, drawn within the classes, and the estimate
+            is that of a fit to all rows; otherwise the model is held and the interval says how far the mean depends on
+            the rows (64 of X, for the kind "model").
         kind, per_class
             As for `relevance`; ``kind="paper"`` needs y.
         n_bootstrap : int, default=200

@@ -37,11 +37,8 @@ from .evidence import Groups, attribute, scaled_features, scores_of, single_feat
 from .validation import checked_rows
 from .warnings import IllConditionedWarning, UnreliableRelevanceWarning
 
-ROWS = 32
-"""Kept training rows over which relevance by the model is the mean, where no rows are given."""
-
-BLOCK = 64
-"""Rows whose evidence is held at a time."""
+ROWS, GIVEN_ROWS = 16, 64
+"""Rows over which relevance by the model is the mean: training rows that were kept, or rows that are given."""
 
 
 class GroupedRelevance(NamedTuple):
@@ -91,9 +88,11 @@ def relevance_intervals(
         raise ValueError("kind='paper' depends on the weights alone: give y too, so that each resample is refitted.")
     warn_if_unreliable(estimator, kind)
     rng = np.random.default_rng(random_state)
-    rows, weight = _rows(estimator, X)
     if y is not None:
         return _refitted(estimator, X, y, kind, per_class, n_bootstrap, level, rng)
+    rows, weight = _rows(estimator, X)
+    if kind == "model":
+        rows, weight = _some(rows, weight, GIVEN_ROWS)
     weights = np.vstack([weight, resamples(weight, n_bootstrap, rng)])
     found = _resampled(estimator, rows, weights, kind, per_class, single_features(estimator))
     return percentiles(found[0], found[1:], level)
@@ -167,7 +166,15 @@ def _of_groups(estimator: NetworkClassifier, X: ArrayLike | None, kind: str, per
         found = _remembered(estimator, groups)
         return found.copy() if per_class else over_classes(found, estimator._summary.shares)
     rows, weight = _rows(estimator, X)
+    if kind == "model":
+        rows, weight = _some(rows, weight, GIVEN_ROWS)
     return _resampled(estimator, rows, weight[None], kind, per_class, groups)[0]
+
+
+def _some(rows: Array, weight: Array, most: int) -> tuple[Array, Array]:
+    """Return at most so many rows, spread over all of them, and their weights."""
+    chosen = np.unique(np.linspace(0, len(rows) - 1, min(most, len(rows))).round().astype(np.intp))
+    return rows[chosen], weight[chosen]
 
 
 def _remembered(estimator: NetworkClassifier, groups: Groups) -> Array:
@@ -197,10 +204,8 @@ def _resampled(
         evidence = scores_of(estimator, rows) @ evidence_directions(len(shares))
         found = pattern(scaled_features(estimator, rows), evidence, weights, groups)
         return found if per_class else over_classes(found, shares)
-    if per_class:
-        return row_means(_sizes(estimator, rows, groups), weights).transpose(0, 2, 1)
-    parts = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
-    return row_means(np.concatenate([_sizes(estimator, part, groups) @ shares for part in parts]), weights)
+    means = row_means(_sizes(estimator, rows, groups), weights).transpose(0, 2, 1)
+    return means if per_class else over_classes(means, shares)
 
 
 def _sizes(estimator: NetworkClassifier, rows: Array, groups: Groups) -> Array:
@@ -228,10 +233,12 @@ def _refitted(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IllConditionedWarning)
             model = clone(estimator).fit(X, y, sample_weight=weight)
-        rows = checked_rows(model, X, reset=False)
         if kind == "paper":
             found.append(_paper(model, per_class))
+        elif kind == "model":
+            found.append(_of_groups(model, None, kind, per_class, single_features(model)))
         else:
+            rows = checked_rows(model, X, reset=False)
             found.append(_resampled(model, rows, weight[None], kind, per_class, single_features(model))[0])
     return percentiles(found[0], np.array(found[1:]), level)
 

@@ -1,6 +1,7 @@
 """From a raw CSV file with text and missing values to a model file, and from there on: predict, evaluate, explain."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -110,7 +111,32 @@ def test_explain_rows(files, model, new):
     code = list(model.classes_).index(found[0]["class"])
     for part in found[0]["columns"]:
         k = explanation.feature_names.index(part["name"])
-        assert part["attribution"] == pytest.approx(explanation.attributions[0, k, code])
+        assert part["evidence"] == pytest.approx(explanation.attributions[0, k, code])
+        assert part["odds_factor"] == pytest.approx(np.exp(part["evidence"]))
+    probability = model.predict_proba(new.iloc[[3]])[0]
+    total = found[0]["other_rows"] + sum(part["evidence"] for part in found[0]["columns"])
+    assert total == pytest.approx(np.log(probability[code] / probability[1 - code]), abs=1e-9)
+    assert found[0]["evidence"] == pytest.approx(total, abs=1e-9)
+    assert found[0]["unit"] == explanation.unit(found[0]["class"])
+
+
+def test_the_text_and_the_table_of_a_row_show_the_same_numbers(files, model, new):
+    printed = run("explain", files / "people.cogmap", files / "new.csv", "--row", 3).stdout
+    explanation = model.explain(new.iloc[[3]])
+    label = explanation.predicted[0]
+    assert f"Evidence in log-odds of {label} against {explanation.runner_up[0]}:" in printed
+    text, table = printed.split("Evidence in ")
+    in_all = re.search(r"is ([+-]\d+\.\d\d) in all", text).group(1)
+    assert table.splitlines()[-1].split() == ["in", "all", in_all]
+    for name, value in re.findall(r"(\w+) = [^(]*\(([+-]\d+\.\d\d), ", text):
+        line = next(line for line in table.splitlines() if line.startswith(name))
+        assert value in line
+        assert " times " in line or "hardly changes" in line
+    assert "iteration" not in printed
+    assert (
+        "How the evidence came about"
+        in run("explain", files / "people.cogmap", files / "new.csv", "--row", 3, "--details").stdout
+    )
 
 
 @pytest.mark.parametrize("arguments", [(), ("new.csv", "--row", "1")])
