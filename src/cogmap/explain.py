@@ -133,7 +133,7 @@ class Explanation:
     >>> clf = LTCNClassifier().fit(X, y)
     >>> explanation = clf.explain(X[50:53])
     >>> explanation.unit(1)
-    'log-odds of 1 against the average of all classes'
+    'log-odds of class 1 against the average of all classes'
     >>> log_probability = np.log(clf.predict_proba(X[50:53]))
     >>> evidence = log_probability[:, 1] - log_probability.mean(axis=1)
     >>> bool(np.allclose(explanation.baseline_scores[:, 1] + explanation.attributions[:, :, 1].sum(axis=1), evidence))

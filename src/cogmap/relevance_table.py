@@ -37,10 +37,11 @@ class RelevanceTable:
     Examples
     --------
     >>> import numpy as np
+    >>> from cogmap.relevance_table import RelevanceTable
     >>> RelevanceTable(["sun", "rain"], np.array([1.0, 3.0]), "model")
     relevance (model): mean size of the evidence that the feature adds, in log-odds
-    rain  3     75 %
-    sun   1     25 %
+    rain  3  75 %
+    sun   1  25 %
     """
 
     names: list[str]

@@ -68,8 +68,8 @@ def shapley_values(
         Mean scores of the background.
     """
     start = scores(background)
-    bonds = np.arange(len(groups))[:, None] if bonds is None else bonds
-    turn = _turns(len(background), _labels(bonds, len(groups)), seed)
+    bond = np.arange(len(groups)) if bonds is None else _labels(bonds, len(groups))
+    turn = _turns(len(background), bond, seed)
     walks = Walks(scores, background, start, turn, _labels(groups, background.shape[1]))
     ends = scores(rows) if known is None else known
     values = [walks.gains(row, end) for row, end in zip(rows, ends, strict=True)]

@@ -166,7 +166,7 @@ def _evidence_table(result: dict[str, Any]) -> str:
 
 
 def _waterfall(explanation: Any) -> Any:
-    """Draw how the evidence for the first row's class forms over the iterations."""
+    """Draw how the evidence for the first row's class comes about."""
     from ..plots import WaterfallDisplay
 
     return WaterfallDisplay.from_explanation(explanation, 0, explanation.predicted[0])
