@@ -1,6 +1,7 @@
 """How far importances of features can be trusted: three kinds of relevance beside other methods.
 
 Run:    COGMAP_DATA=… python benchmarks/faithfulness.py run --jobs 2
+Update: COGMAP_DATA=… python benchmarks/faithfulness.py update --methods paper model data permutation
 Table:  COGMAP_DATA=… python benchmarks/faithfulness.py table
 
 For each problem (`problems.py`), seed and method (`importances.py`):
@@ -13,7 +14,8 @@ For each problem (`problems.py`), seed and method (`importances.py`):
 
 The last two need many refits and have the first three seeds.
 
-The rows of a (problem, seed) are appended to the results as soon as they are known; a second run continues.
+The rows of a (problem, seed) are appended to the results as soon as they are known; a second run continues. An update
+computes some methods anew, and the deletion of all: importances and stability of the other methods stay as they are.
 """
 
 import argparse
@@ -121,6 +123,39 @@ def run(arguments):
             print(f"{count} of {len(tasks)}", file=sys.stderr, flush=True)
 
 
+def updated(problem, seed, methods, kept):
+    """Return the rows of one problem and seed, with some methods anew and the others' importances from `kept`."""
+    found = {row["method"]: row for row in evaluate(problem, seed, methods) if row["method"] != "run of the truth"}
+    rows, known = split(problem, seed), {}
+    for row in kept.to_dict("records"):
+        if row["method"] not in found and row["method"] != "run of the truth":
+            if seed < N_REFITTED_SEEDS:
+                row["deletion"] = deletion(numbers(row["importances"]), rows, known)
+            found[row["method"]] = row
+    return [found[method] for method in (*METHODS, *REFERENCES) if method in found]
+
+
+def update(arguments):
+    """Compute methods anew for all problems and seeds in the results."""
+    results = pd.read_csv(RESULTS)
+    keys = results[results.method == "truth"][["problem", "seed"]].itertuples(index=False, name=None)
+    tasks = [(problem, seed) for problem, seed in keys]
+    parts = [results[(results.problem == problem) & (results.seed == seed)] for problem, seed in tasks]
+    found = []
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        futures = [
+            pool.submit(updated, *task, arguments.methods, part) for task, part in zip(tasks, parts, strict=True)
+        ]
+        for count, future in enumerate(futures, 1):
+            found += future.result()
+            print(f"{count} of {len(tasks)}", file=sys.stderr, flush=True)
+    for problem in [name for name in REAL if name in set(results.problem)]:
+        for k, truth in enumerate(real_truths(problem)):
+            kept = {"problem": problem, "seed": k, "method": "run of the truth", "importances": written(truth)}
+            found.append(dict.fromkeys(COLUMNS, np.nan) | kept)
+    pd.DataFrame(found)[COLUMNS].to_csv(RESULTS, index=False, float_format="%.5g")
+
+
 def written(importance):
     """Return importances as they are kept in the results."""
     return " ".join(f"{value:.6g}" for value in importance)
@@ -199,12 +234,13 @@ def table(_):
 def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["run", "table"])
+    parser.add_argument("command", choices=["run", "update", "table"])
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, help="methods that update computes")
     parser.add_argument("--seeds", type=int, default=20, help="seeds of the synthetic problems")
     parser.add_argument("--real-seeds", type=int, default=3, help="halves of the real data")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    {"run": run, "table": table}[arguments.command](arguments)
+    {"run": run, "update": update, "table": table}[arguments.command](arguments)
 
 
 if __name__ == "__main__":
