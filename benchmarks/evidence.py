@@ -3,8 +3,8 @@
     python benchmarks/evidence.py
 
 Ten rows each of three datasets: two classes, three classes, and a raw table with text and missing values (the one of
-`python -m tests.people`). For each row and its predicted class, the evidence is log p less the log p of the other class,
-or less the mean log p of all classes, from `predict_proba` alone. The table has the largest difference from it of
+`python -m tests.people`). For each row and its predicted class, the evidence is log p less the log p of the other
+class, or less the mean log p of all classes, from `predict_proba` alone. The table has the largest difference of
 
 - text: the sum that `to_text` prints, which has two decimals;
 - frame: the sum of the lines of `features_frame`, and of `to_frame` (concepts and iterations);
@@ -33,9 +33,6 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier
 from cogmap.cli import main as command
 from cogmap.plots import WaterfallDisplay
-from cogmap.report.explained_rows import explained_rows
-from cogmap.report.subject import subject
-from cogmap.report.unseen import unseen
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.people import people
@@ -106,6 +103,10 @@ def from_shap(explanation, k):
 
 def report_difference(model, X, y):
     """Return the number of rows in a report, and the largest difference of its sums."""
+    from cogmap.report.explained_rows import explained_rows
+    from cogmap.report.subject import subject
+    from cogmap.report.unseen import unseen
+
     about = subject(model, X, y)
     told = unseen(about, 5)
     worst = 0.0

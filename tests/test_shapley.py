@@ -3,7 +3,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from cogmap.shapley import shapley_values
+from cogmap.shapley import _turns, shapley_values
 
 
 def exact(scores, row, background, groups):
@@ -99,3 +99,23 @@ def test_a_feature_of_no_group_keeps_the_value_of_the_background(rng):
     values, _ = shapley_values(lambda X: X[:, :2], rows, background, [np.array([0]), np.array([1])])
     np.testing.assert_allclose(values[:, 0, 0], rows[:, 0] - background[:, 0].mean())
     assert shapley_values(lambda X: 0 * X[:, :2], rows, background, [])[0].shape == (4, 0, 2)
+
+
+def test_what_is_bound_takes_its_turns_one_after_the_other():
+    bond = np.array([0, 1, 0, 2, 1, 0])
+    turns = _turns(50, bond, seed=0)
+    assert (np.sort(turns, axis=1) == np.arange(6)).all()
+    np.testing.assert_array_equal(turns[50:], 5 - turns[:50])
+    for k in range(3):
+        own = turns[:, bond == k]
+        assert (np.ptp(own, axis=1) == own.shape[1] - 1).all()
+    assert len(np.unique(turns, axis=0)) > 30
+
+
+def test_bonds_change_nothing_where_scores_are_sums(rng):
+    weights, rows, background = rng.normal(size=(4, 2)), rng.normal(size=(3, 4)), rng.normal(size=(7, 4))
+    groups = list(np.arange(4)[:, None])
+    bound, _ = shapley_values(
+        lambda X: X @ weights, rows, background, groups, bonds=[np.array([0, 3]), np.array([1, 2])]
+    )
+    np.testing.assert_allclose(bound, (rows - background.mean(axis=0))[:, :, None] * weights, atol=1e-12)
