@@ -178,9 +178,9 @@ def test_only_the_classes_asked_for_are_attributed(wine):
 
 
 def test_rows_are_compared_with_training_rows(wine):
-    """Without iterations the evidence is a sum over features, so that Shapley's values have a closed form."""
+    """Without iterations and gate the evidence is a sum over features, so that Shapley's values have a closed form."""
     X, y = wine
-    model = LTCNClassifier(max_iter=0, scaling="minmax").fit(X, y)
+    model = LTCNClassifier(max_iter=0, scaling="minmax", alpha=1.0).fit(X, y)
     found = model.explain(X[:5])
     assert found.baseline_values is None
     background = pd.DataFrame(spread_rows(model, 32), columns=X.columns)
