@@ -17,6 +17,7 @@ class, or less the mean log p of all classes, from `predict_proba` alone. The ta
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 import json
 import re
@@ -25,9 +26,9 @@ import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import matplotlib as mpl
 import numpy as np
 from click.testing import CliRunner
+from matplotlib import pyplot as plt
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier
@@ -90,7 +91,7 @@ def from_waterfall(explanation, by):
     shown = [
         WaterfallDisplay.from_explanation(explanation, i, label, by=by) for i, label in enumerate(explanation.predicted)
     ]
-    mpl.pyplot.close("all")
+    plt.close("all")
     return np.array([display.steps()[-1].end for display in shown])
 
 
@@ -101,8 +102,8 @@ def from_shap(explanation, k):
     return np.where(k == 1, total, -total) if total.ndim == 1 else total[np.arange(len(k)), k]
 
 
-def report_difference(model, X, y):
-    """Return the number of rows in a report, and the largest difference of its sums."""
+def from_report(model, X, y):
+    """Return the largest difference of the sums in a report from what the models that did not see its rows predict."""
     from cogmap.report.explained_rows import explained_rows
     from cogmap.report.subject import subject
     from cogmap.report.unseen import unseen
@@ -110,35 +111,41 @@ def report_difference(model, X, y):
     about = subject(model, X, y)
     told = unseen(about, 5)
     worst = 0.0
-    rows = explained_rows(about, told)["rows"]
-    for row in rows:
+    for row in explained_rows(about, told)["rows"]:
         judge = told.models[told.fold[row["position"]]]
         probability = judge.predict_proba(about.rows([row["position"]]))
         total = row["start"] + sum(reason["adds"] for reason in row["reasons"]) + row["others"]
         worst = max(worst, abs(total - log_odds(probability, told.predicted[[row["position"]]])[0]))
-    return len(rows), worst
+    return worst
+
+
+def differences(model, X, y):
+    """Return for each view of a fitted model its largest difference from the evidence of the probabilities."""
+    rows = X.iloc[np.linspace(0, len(X) - 1, N_ROWS).astype(int)].reset_index(drop=True)
+    explanation, probability = model.explain(rows), model.predict_proba(rows)
+    k = np.searchsorted(model.classes_, explanation.predicted)
+    expected = log_odds(probability, k)
+    views = {
+        "text": [from_text(explanation)],
+        "frames": [
+            from_frame(explanation, explanation.features_frame(), "evidence"),
+            from_frame(explanation, explanation.to_frame(), "contribution"),
+        ],
+        "JSON": [from_json(model, rows)],
+        "waterfalls": [from_waterfall(explanation, by) for by in ("feature", "iteration")],
+        "shap": [from_shap(explanation, k)],
+    }
+    found = {name: max(np.abs(sums - expected).max() for sums in parts) for name, parts in views.items()}
+    return found | {"report": from_report(model, X, y)}
 
 
 def main():
     """Print a table in Markdown."""
-    mpl.use("Agg")
     warnings.simplefilter("ignore")
     print("| dataset | text | frames | JSON | waterfalls | shap | report |\n|---|---|---|---|---|---|---|")
     for name, model, X, y in problems():
-        model.fit(X, y)
-        rows = X.iloc[np.linspace(0, len(X) - 1, N_ROWS).astype(int)].reset_index(drop=True)
-        explanation, probability = model.explain(rows), model.predict_proba(rows)
-        k = np.searchsorted(model.classes_, explanation.predicted)
-        expected = log_odds(probability, k)
-        frames = [
-            from_frame(explanation, explanation.features_frame(), "evidence"),
-            from_frame(explanation, explanation.to_frame(), "contribution"),
-        ]
-        waterfalls = [from_waterfall(explanation, by) for by in ("feature", "iteration")]
-        views = [[from_text(explanation)], frames, [from_json(model, rows)], waterfalls, [from_shap(explanation, k)]]
-        errors = [max(np.abs(view - expected).max() for view in both) for both in views]
-        n_reported, worst = report_difference(model, X, y)
-        cells = [f"{errors[0]:.4f}", *(f"{error:.0e}" for error in errors[1:]), f"{worst:.0e} ({n_reported} rows)"]
+        found = differences(model.fit(X, y), X, y)
+        cells = [f"{value:.4f}" if view == "text" else f"{value:.0e}" for view, value in found.items()]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
