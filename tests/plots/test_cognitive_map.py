@@ -96,6 +96,13 @@ def test_names_are_legible(n_concepts, assert_legible):
     assert_legible(display.figure_, marks=True)
 
 
+@pytest.mark.parametrize("n_concepts", [13, 30, 48])
+def test_names_of_a_full_map_are_level_and_none_is_small(n_concepts):
+    texts = example(n_concepts).plot().ax_.texts
+    assert {text.get_rotation() for text in texts} == {0.0}
+    assert {text.get_fontsize() for text in texts} == {9.0}
+
+
 @pytest.mark.parametrize(("n_concepts", "n_blocks"), [(12, 2), (40, 2), (40, 5)])
 def test_names_of_blocks_are_legible(n_concepts, n_blocks, assert_legible):
     display = example(n_concepts, n_blocks=n_blocks).plot()

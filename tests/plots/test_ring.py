@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cogmap.plots.ring import Rings, ring_order
+from cogmap.plots.ring import Rings, ring_angles, ring_order
 
 maps = st.integers(1, 9).flatmap(lambda n: arrays(np.float64, (n, n), elements=st.sampled_from([0.0, 0.0, 1.0, -2.0])))
 
@@ -35,15 +35,33 @@ def test_a_long_cycle_is_laid_out_without_a_crossing():
     assert set(steps) in ({1}, {8})
 
 
-def test_rooms_fill_each_ring():
+@given(st.integers(1, 300))
+def test_concepts_stand_apart_clockwise_around_the_ring(count):
+    angle = ring_angles(count)
+    assert len(angle) == count
+    assert (np.diff(angle) < 0).all()
+    assert angle[0] - angle[-1] < 2 * np.pi
+    around = np.sin(angle)
+    np.testing.assert_allclose(np.sort(around), np.sort(around[::-1]))
+
+
+@given(st.integers(13, 300))
+def test_each_name_of_a_full_ring_has_a_line(count):
+    """Of names on one side, no two are nearer than two thirds of what equal heights would leave them, from 60 on."""
+    angle = ring_angles(count)
+    for side in (np.cos(angle) > 0, np.cos(angle) < 0):
+        heights = np.diff(np.sort(np.sin(angle[side])))
+        equal = 2 / side.sum()
+        assert heights.min() >= (0.98 * equal if count >= 60 else min(0.5 * equal, 2 / 30))
+    assert abs(np.cos(angle)).min() > 1e-3
+
+
+def test_a_small_ring_has_equal_angles():
+    np.testing.assert_allclose(np.diff(ring_angles(8)), -2 * np.pi / 8)
+
+
+def test_each_block_has_its_own_ring():
     block = np.repeat([0, 1], [20, 5])
-    edges = np.zeros((25, 25))
-    edges[:6, :6] = edges[20:23, 20:23] = 1.0
-    rings = Rings.arrange(block, np.ones(25), edges)
-    for b in (0, 1):
-        np.testing.assert_allclose(rings.room[block == b].sum(), 2 * np.pi)
-    assert len(set(np.round(rings.room[:20], 9))) == 2  # a large ring: less room without an edge
-    assert len(set(np.round(rings.room[20:], 9))) == 1
-    around = np.sort(rings.angle[:20] % (2 * np.pi))
-    gaps = np.diff(np.r_[around, around[0] + 2 * np.pi])
-    assert gaps.min() >= rings.room[:20].min() - 1e-9
+    rings = Rings.arrange(block, np.ones(25), np.zeros((25, 25)))
+    for b, count in ((0, 20), (1, 5)):
+        np.testing.assert_allclose(np.sort(rings.angle[block == b]), np.sort(ring_angles(count)))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..core.activation import Array
 from ..estimator import NetworkClassifier
-from .concepts import feature_relevance, names_and_blocks
+from ..tabular import TabularClassifier
+from .concepts import feature_relevance, names_and_blocks, network_of
 from .drawing import DASHES, NEGATIVE, NEUTRAL, POSITIVE, data_frame, new_axes, short_names
 from .ring import MOST_COLUMNS, Rings
 
@@ -61,10 +62,13 @@ class CognitiveMapDisplay:
         self.blocks = blocks
 
     @classmethod
-    def from_estimator(cls, estimator: NetworkClassifier, *, n_edges: int | None = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: NetworkClassifier | TabularClassifier, *, n_edges: int | None = None, ax: Any = None
+    ) -> Self:
         """Draw the map of a fitted classifier; a node shows the relevance of its feature, `n_edges` is as in `plot`."""
-        names, blocks = names_and_blocks(estimator)
-        display = cls(estimator.inner_weights_, feature_relevance(estimator), names, blocks)
+        network = network_of(estimator)
+        names, blocks = names_and_blocks(network)
+        display = cls(network.inner_weights_, feature_relevance(network), names, blocks)
         return display.plot(n_edges=n_edges, ax=ax)
 
     def plot(self, ax: Any = None, *, n_edges: int | None = None) -> Self:
@@ -188,11 +192,11 @@ def _keys(edges: list[tuple[int, int, float]]) -> list[Any]:
 
 
 def _figure_size(block: NDArray[np.intp]) -> tuple[float, float]:
-    """Return the size in inches: a larger square for each ring where there are more concepts."""
+    """Return the size in inches: larger for each ring where there are more concepts, and wider, for names are level."""
     concepts = np.bincount(block, minlength=1)
-    side = min(6.4 + 0.05 * concepts.max(), 9.0)
+    side = min(5.4 + 0.05 * concepts.max(), 9.0)
     columns = min(MOST_COLUMNS, len(concepts))
-    return side * columns, side * -(-len(concepts) // columns) + 0.6
+    return (side + 1.6) * columns, side * -(-len(concepts) // columns) + 0.6
 
 
 def _between(start: float, end: float) -> float:

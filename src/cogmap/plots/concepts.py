@@ -11,6 +11,12 @@ from numpy.typing import NDArray
 
 from ..core.activation import Array
 from ..estimator import NetworkClassifier
+from ..tabular import TabularClassifier
+
+
+def network_of(estimator: NetworkClassifier | TabularClassifier) -> NetworkClassifier:
+    """Return the network: the estimator itself, or the one that a classifier of raw tables contains."""
+    return estimator.classifier_ if isinstance(estimator, TabularClassifier) else estimator
 
 
 def feature_relevance(estimator: NetworkClassifier) -> Array:

@@ -2,7 +2,8 @@
 
 Easy to get wrong: the classes' outer weights on a state add up to 0, because the one-hot adds up to 1. Over all classes
 together their mean is 0 and their histogram balanced whatever was learned, and for two classes it is symmetric; so
-lines are drawn by class.
+lines are drawn by class. And weights on states that resemble each other cancel: single ones reach 1e18 where the score
+is 3. Their size then says nothing, so they are drawn over their root mean square, and the picture says so.
 """
 
 from typing import Any, Self
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ..core.activation import Array
+from ..core.relevance import CANCELS, cancellation
 from ..estimator import NetworkClassifier
+from ..tabular import TabularClassifier
+from .concepts import network_of
 from .drawing import MOST_CLASSES, NEGATIVE, NEUTRAL, class_style, data_frame, panels, plain, shortened
 
 EDGES = np.linspace(-4, 4, 41)
@@ -28,7 +32,8 @@ MOST_PEAK = 3.0
 class OuterWeightsDisplay:
     """Outer weights by iteration, with the 95 % confidence band of their mean, and the histogram of all.
 
-    Of more than eight classes, lines are drawn for the first eight.
+    Weights that cancel each other are drawn over their root mean square: what is left of them is what counts, and
+    `WaterfallDisplay` and `relevance` show it. Of more than eight classes, lines are drawn for the first eight.
 
     Parameters
     ----------
@@ -60,9 +65,9 @@ class OuterWeightsDisplay:
         self.classes = classes
 
     @classmethod
-    def from_estimator(cls, estimator: NetworkClassifier, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: NetworkClassifier | TabularClassifier, *, ax: Any = None) -> Self:
         """Draw the `outer_weights_` of a fitted classifier; `ax` as in `plot`."""
-        return cls(estimator.outer_weights_, estimator.classes_).plot(ax=ax)
+        return cls(network_of(estimator).outer_weights_, estimator.classes_).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw both panels.
@@ -86,13 +91,21 @@ class OuterWeightsDisplay:
     @property
     def normalised(self) -> Array:
         """All outer weights over their root mean square: their mean stays where it is; shape (T + 1, M, N)."""
-        return self.weights / (np.sqrt(np.mean(self.weights**2)) or 1.0)
+        largest = float(np.abs(self.weights).max(initial=0.0)) or 1.0  # so that no square overflows
+        scaled: Array = self.weights / largest
+        return scaled / (np.sqrt(np.mean(scaled**2)) or 1.0)
+
+    @property
+    def cancel(self) -> bool:
+        """Whether the weights cancel each other, so that the size of a single one says nothing."""
+        return cancellation(self.weights) > CANCELS
 
     def band(self) -> tuple[Array, Array]:
-        """Return mean and half the width of its 95 % confidence interval over the concepts, both (T + 1, N)."""
-        n = self.weights.shape[1]
-        error = self.weights.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros_like(self.weights[:, 0])
-        return self.weights.mean(axis=1), stats.t.ppf(0.975, max(1, n - 1)) * error
+        """Return mean and half the width of its 95 % confidence interval over the concepts, as drawn; both (T + 1, N)."""
+        drawn = self.normalised if self.cancel else self.weights
+        n = drawn.shape[1]
+        error = drawn.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros_like(drawn[:, 0])
+        return drawn.mean(axis=1), stats.t.ppf(0.975, max(1, n - 1)) * error
 
     def frame(self) -> Any:
         """Return a pandas DataFrame with mean, low and high by class and iteration, as drawn."""
@@ -141,8 +154,9 @@ class OuterWeightsDisplay:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         n_classes = len(self.classes)
         which = f", first {MOST_CLASSES} of {n_classes} classes" if n_classes > MOST_CLASSES else ""
-        ax.set_title(f"Outer weights: mean over concepts, 95 % band{which}", fontsize=10)
-        ax.set(xlabel="iteration", ylabel="outer weight")
+        note = f"\nthey cancel, {_written(cancellation(self.weights))} : 1, so single ones say little" * self.cancel
+        ax.set_title(f"Outer weights: mean over concepts, 95 % band{which}{note}", fontsize=10)
+        ax.set(xlabel="iteration", ylabel="normalised outer weight" if self.cancel else "outer weight")
         size = (np.abs(mean) + half).max(axis=1)
         if (least := size[size > 0].min(initial=np.inf)) * MOST_GROWTH < size.max():
             _symmetric_log(ax, float(least), float(size.max()))
@@ -180,4 +194,9 @@ def _symmetric_log(ax: Any, least: float, largest: float) -> None:
     powers = 10.0 ** np.unique(np.linspace(np.ceil(first), np.floor(last), 4).round())
     ax.set_yticks([*-powers[::-1], 0, *powers])
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.set_ylabel("outer weight (logarithmic away from 0)")
+    ax.set_ylabel(f"{ax.get_ylabel()} (logarithmic away from 0)")
+
+
+def _written(ratio: float) -> str:
+    """Return a large number as text."""
+    return f"{ratio:.0f}" if ratio < 1e4 else f"{ratio:.0e}".replace("e+0", "e").replace("e+", "e")

@@ -16,6 +16,7 @@ from sklearn.model_selection import check_cv, cross_val_score
 
 from ..core.activation import Array
 from ..estimator import NetworkClassifier
+from ..tabular import TabularClassifier
 from ..warnings import IllConditionedWarning
 from .drawing import data_frame, new_axes
 
@@ -65,7 +66,7 @@ class PhiIterationDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: NetworkClassifier,
+        estimator: NetworkClassifier | TabularClassifier,
         X: ArrayLike,
         y: ArrayLike,
         *,
@@ -105,11 +106,12 @@ class PhiIterationDisplay:
         folds = list(check_cv(cv, y, classifier=True).split(X, y))
         scorer = make_scorer(cohen_kappa_score) if scoring == "kappa" else scoring
         scores = np.empty((len(phis), len(iterations)))
+        prefix = "classifier__" if isinstance(estimator, TabularClassifier) else ""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", IllConditionedWarning)
             for i, phi in enumerate(phis):
                 for j, T in enumerate(iterations):
-                    model = clone(estimator).set_params(phi=phi, max_iter=T)
+                    model = clone(estimator).set_params(**{f"{prefix}phi": phi, f"{prefix}max_iter": T})
                     scores[i, j] = cross_val_score(model, X, y, cv=folds, scoring=scorer, error_score="raise").mean()
         _warn_once(caught, scores.size * len(folds))
         name = scoring if isinstance(scoring, str) else "score"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.activation import Array
 from ..estimator import NetworkClassifier
+from ..tabular import TabularClassifier
 from .drawing import CLASS_COLOURS, HATCH, MOST_CLASSES, NEGATIVE, POSITIVE, data_frame, new_axes, plain, short_names
 
 CAPTIONS = {
@@ -78,7 +79,7 @@ class RelevanceDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: NetworkClassifier,
+        estimator: NetworkClassifier | TabularClassifier,
         X: ArrayLike | None = None,
         y: ArrayLike | None = None,
         *,
@@ -94,8 +95,8 @@ class RelevanceDisplay:
 
         Parameters
         ----------
-        estimator : LTCNClassifier or LTCNClassifierCV
-            Fitted classifier.
+        estimator : LTCNClassifier, LTCNClassifierCV or TabularClassifier
+            Fitted classifier; of a TabularClassifier the columns are drawn, without intervals.
         X : array-like of shape (n_samples, n_features), default=None
             Rows; None for the summary of the training rows that the model keeps, without intervals.
         y : array-like of shape (n_samples,), default=None
@@ -121,7 +122,7 @@ class RelevanceDisplay:
             The display, drawn.
         """
         low = high = None
-        if X is None or n_bootstrap == 0:
+        if X is None or n_bootstrap == 0 or not hasattr(estimator, "relevance_intervals"):
             estimate = estimator.relevance(X, kind=kind, per_class=per_class)
         else:
             options: dict[str, Any] = {"n_bootstrap": n_bootstrap, "level": level, "random_state": random_state}

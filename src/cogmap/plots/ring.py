@@ -1,7 +1,8 @@
-"""Where the concepts of a map stand: each block on a ring of its own, with the names outside it.
+"""Where the concepts of a map stand: each block on a ring of its own, with the names outside it, all level.
 
 No edge can cross a name there. Around the ring, concepts stand in the order of their angles in networkx's
-Kamada–Kawai layout of the drawn edges, one connected part after another, so that edges are short and cross seldom.
+Kamada–Kawai layout of the drawn edges, one connected part after another, so that edges are short and cross seldom. The
+fuller a ring, the more they stand at equal heights and not at equal angles, so that each name has a line of its own.
 
 Easy to get wrong: names have a size in points and rings in data units. Limits are therefore set last, from the measured
 names, so that everything fits whatever the size of the axes.
@@ -29,17 +30,27 @@ GAP = 4.0
 MOST_COLUMNS = 3
 """Rings beside each other."""
 
-LEAST_RING = 0.35
+LEAST_RING = 0.3
 """Radius of a ring, as a share of that without names, below which the font gets smaller."""
 
-SMALL_RING = 16
-"""Number of concepts up to which all have the same room on their ring."""
+SMALL_RING, FULL_RING = 12, 60
+"""Numbers of concepts up to which they stand at equal angles, and from which on at equal heights."""
 
-UNLINKED = 0.6
-"""On a larger ring: room for a concept without an edge, as a share of the others'."""
 
-SMALLER = 0.8
-"""Font size of its name, likewise."""
+def ring_angles(count: int) -> Array:
+    """Return angles clockwise from the top; on a larger ring the first stands beside the top and not there."""
+    if count <= SMALL_RING:
+        equal: Array = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
+        return equal
+    right, left = (_down(n, (count - SMALL_RING) / (FULL_RING - SMALL_RING)) for n in (count - count // 2, count // 2))
+    return np.pi / 2 - np.concatenate([right, -left[::-1]])
+
+
+def _down(count: int, full: float) -> Array:
+    """Return angles from the top down one side: at equal angles where `full` is 0, at equal heights where it is 1."""
+    middle: Array = (np.arange(count) + 0.5) / count
+    share = min(full, 1.0)
+    return (1 - share) * np.pi * middle + share * np.arccos(1 - 2 * middle)
 
 
 def ring_order(edges: Array) -> list[int]:
@@ -67,11 +78,6 @@ def _by_angle(nx: Any, graph: Any, part: list[int]) -> list[int]:
     return [part[k] for k in np.argsort(np.arctan2(y, x), kind="stable")]
 
 
-def _shares(linked: NDArray[np.bool_]) -> Array:
-    """Return the room of each concept on its ring, as a share of a linked one's; the same for all on a small ring."""
-    return np.where(linked | (len(linked) <= SMALL_RING), 1.0, UNLINKED)
-
-
 @dataclass(frozen=True)
 class Rings:
     """The concepts on their rings.
@@ -81,11 +87,9 @@ class Rings:
     block : int array of shape (M,)
         Ring of each concept, 0, 1, …
     linked : bool array of shape (M,)
-        Concepts with an edge. The others are written smaller and stand closer.
+        Concepts with an edge. The names of the others are grey.
     angle : array of shape (M,)
         Angle of each concept.
-    room : array of shape (M,)
-        The part of its ring that it has to itself, as an angle.
     node : array of shape (M,)
         Radius of its node in points.
     """
@@ -93,21 +97,17 @@ class Rings:
     block: NDArray[np.intp]
     linked: NDArray[np.bool_]
     angle: Array
-    room: Array
     node: Array
 
     @classmethod
     def arrange(cls, block: NDArray[np.intp], node: Array, edges: Array) -> "Rings":
         """Spread the concepts of each block clockwise from the top; `edges` as for `ring_order`."""
         linked = np.array(edges.any(axis=0) | edges.any(axis=1), dtype=np.bool_)
-        angle, room = np.empty(len(block)), np.empty(len(block))
+        angle = np.empty(len(block))
         for b in np.unique(block):
             inside = np.flatnonzero(block == b)
-            order = inside[ring_order(edges[np.ix_(inside, inside)])]
-            share = _shares(linked[order])
-            room[order] = 2 * np.pi * share / share.sum()
-            angle[order] = np.pi / 2 - np.cumsum(room[order]) + (room[order] + room[order[0]]) / 2
-        return cls(block, linked, angle, room, node)
+            angle[inside[ring_order(edges[np.ix_(inside, inside)])]] = ring_angles(len(inside))
+        return cls(block, linked, angle, node)
 
     @property
     def direction(self) -> Array:
@@ -119,20 +119,33 @@ class Rings:
         """Number of rings."""
         return int(self.block.max(initial=0)) + 1
 
+    @property
+    def reach(self) -> Array:
+        """Distance of each name from its node's centre in points; the same for all on a full ring, to keep lines."""
+        full = np.bincount(self.block, minlength=1)[self.block] > SMALL_RING
+        return np.where(full, self.node.max(initial=0.0), self.node) + GAP
+
+    def line_room(self, radius: float) -> float:
+        """Return the least distance in points between the lines of two names on one side of a ring of that radius."""
+        x, y = self.direction.T
+        found = [np.inf]
+        for b in range(self.n_blocks):
+            for side in (x > -1e-9, x < 1e-9):
+                heights = np.sort((y * (radius + self.reach))[side & (self.block == b)])
+                found.extend(np.diff(heights))
+        return float(min(found))
+
     def fit(self, ax: Any, names: list[str], footer: float) -> tuple[Array, Array]:
         """Write the names, set the limits, and return positions of concepts (M, 2) and of headings (n_blocks, 2).
 
-        Names are level where the fullest ring has room for that. Elsewhere they point away from the centre, in the
-        largest font at which neighbours stay apart. `footer` is the height in points to leave free at the bottom.
+        Names are in the largest font at which neighbours stay apart. `footer` is the height in points to leave free at
+        the bottom.
         """
         texts = [ax.annotate(n, (0, 0), (0, 0), textcoords="offset points", annotation_clip=False) for n in names]
-        # Level names need a line between the topmost place and the next one; turned names, between any two.
-        level_room = 1 - np.cos(self.room.min(initial=np.pi / 2))
-        turned_room = (self.room / np.where(self.linked, 1.0, SMALLER)).min(initial=np.pi)
-        for level, size in [(True, FONT_SIZES[0]), *((False, size) for size in FONT_SIZES)]:
-            self._turn(texts, level=level, size=size)
+        for size in FONT_SIZES:
+            self._place(texts, size)
             radius, most = self._radius(ax, texts, footer)
-            if radius * (level_room if level else turned_room) >= LINE * size and radius >= LEAST_RING * most:
+            if self.line_room(radius) >= LINE * size and radius >= LEAST_RING * most:
                 break
         centres, headings = self._centres(ax, radius, footer)
         position = centres[self.block] + self.direction
@@ -140,17 +153,14 @@ class Rings:
             text.xy = tuple(xy)
         return position, headings
 
-    def _turn(self, texts: list[Any], *, level: bool, size: float) -> None:
+    def _place(self, texts: list[Any], size: float) -> None:
         for k, (text, (x, y)) in enumerate(zip(texts, self.direction, strict=True)):
-            right = x > -1e-9
-            text.set_position((self.node[k] + GAP) * np.array([x, y]))
-            text.set(ha="left" if right else "right", va="center", rotation_mode="anchor")
-            text.set_rotation(0 if level else np.degrees(self.angle[k]) + (0 if right else 180))
-            text.set_fontsize(size if level or self.linked[k] else SMALLER * size)
+            text.set_position(self.reach[k] * np.array([x, y]))
+            text.set(ha="left" if x > -1e-9 else "right", va="center", fontsize=size)
             text.set_color("black" if self.linked[k] else NEUTRAL)
-            if level and abs(y) > np.sqrt(0.5):  # a name beside such a node would touch it
+            if abs(y) > np.sqrt(0.5):  # a name beside such a node would touch it
                 text.set_va("bottom" if y > 0 else "top")
-            if level and abs(x) < 0.1:
+            if abs(x) < 0.1:
                 text.set_ha("center")
 
     def _cell(self, ax: Any, footer: float) -> tuple[Array, int]:

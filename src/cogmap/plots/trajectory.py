@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import on_host
 from ..core.activation import Array
 from ..estimator import NetworkClassifier
-from .concepts import feature_relevance
+from ..tabular import TabularClassifier
+from .concepts import feature_relevance, network_of
 from .drawing import MOST_CLASSES, class_style, data_frame, panels, plain, short_names, shortened
 
 
@@ -60,7 +61,7 @@ class TrajectoryDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: NetworkClassifier,
+        estimator: NetworkClassifier | TabularClassifier,
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
@@ -69,8 +70,9 @@ class TrajectoryDisplay:
     ) -> Self:
         """Draw `n_concepts` concepts of the most relevant features for rows X, by class y, or by predicted class."""
         labels = estimator.predict(on_host(X)) if y is None else np.asarray(on_host(y))
-        order = np.argsort(-feature_relevance(estimator), kind="stable")[:n_concepts]
-        return cls(estimator.trajectory(X), labels, estimator.concept_names_, order).plot(ax=ax)
+        network = network_of(estimator)
+        order = np.argsort(-feature_relevance(network), kind="stable")[:n_concepts]
+        return cls(estimator.trajectory(X), labels, network.concept_names_, order).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw one panel for each concept.
@@ -121,6 +123,14 @@ class TrajectoryDisplay:
             }
         )
 
+    def _shown(self, classes: NDArray[Any]) -> str:
+        """Say what lines and bands are: of a single row there is no mean."""
+        if len(self.labels) == 1:
+            return f"one row, of class {shortened(str(self.labels[0]))}"
+        n_all = len(np.unique(self.labels))
+        which = f"the largest {len(classes)} of {n_all} classes" if n_all > len(classes) else "each class"
+        return f"mean of {which}, and the middle 80 % of its rows"
+
     def _summary(self, concept: int, label: Any) -> Array:
         """Return mean and the ends of the middle 80 % of a class's rows, shape (3, T + 1)."""
         states = self.trajectory[self.labels == label, :, concept]
@@ -139,16 +149,14 @@ class TrajectoryDisplay:
         plain(ax)
 
     def _explain(self, columns: int, classes: NDArray[Any]) -> None:
-        """Write title, legend and the labels of the outer axes on a new figure."""
-        handles, texts = self.ax_[0].get_legend_handles_labels()
-        # A key takes about 0.7 inches, and each letter of its text 0.1.
-        fit = int(self.figure_.get_figwidth() / (0.7 + 0.1 * max(map(len, texts), default=0)))
-        self.figure_.legend(
-            handles, texts, title="class", loc="outside lower center", ncols=np.clip(len(texts), 1, fit), frameon=False
-        )
-        n_all = len(np.unique(self.labels))
-        which = f"the largest {len(classes)} of {n_all} classes" if n_all > len(classes) else "each class"
-        self.figure_.suptitle(f"States while the network reasons\nmean of {which}, and the middle 80 % of its rows")
+        """Write title, legend and the labels of the outer axes on a new figure; the title names the class of one row."""
+        if len(self.labels) > 1:
+            handles, texts = self.ax_[0].get_legend_handles_labels()
+            # A key takes about 0.7 inches, and each letter of its text 0.1.
+            fit = int(self.figure_.get_figwidth() / (0.7 + 0.1 * max(map(len, texts), default=0)))
+            options: dict[str, Any] = {"loc": "outside lower center", "ncols": np.clip(len(texts), 1, fit)}
+            self.figure_.legend(handles, texts, title="class", frameon=False, **options)
+        self.figure_.suptitle(f"States while the network reasons\n{self._shown(classes)}")
         for panel in self.ax_[-columns:]:
             panel.set_xlabel("iteration")
             panel.tick_params(labelbottom=True)
