@@ -7,8 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV
+from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, TabularClassifier
+from tests.people import people
 
 MODELS = [LTCNClassifier(), LTCNClassifier(inner="regression", terms=3), LTCNClassifierCV(cases=False)]
 
@@ -161,3 +163,55 @@ def test_a_missing_pandas_names_the_extra(wine, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"cogmap\[cli\]"):
         found.to_frame()
+
+
+def test_cross_validated_scores_are_those_of_models_fitted_without_each_fold(pair, wine):
+    X, y = wine
+    found = pair[0].compare(pair[1], X, y, n_folds=4)
+    predicted = []
+    for model in pair:
+        labels = np.empty(len(y), dtype=object)
+        for train, test in StratifiedKFold(4, shuffle=True, random_state=0).split(X, y):
+            fitted = clone(model).fit(X.iloc[train], y[train])
+            labels[test] = fitted.predict(X.iloc[test])
+        predicted.append(labels)
+    np.testing.assert_allclose(found.accuracy, [accuracy_score(y, labels) for labels in predicted], rtol=1e-12)
+    assert [row.row for row in found.rows] == list(np.flatnonzero(predicted[0] != predicted[1]))
+    assert (found.n_folds, found.n_rows) == (4, 178)
+    # Relevance and edges are those of the models themselves.
+    assert found.edges == pair[0].compare(pair[1], X, y).edges
+
+
+def test_the_text_says_on_which_rows_it_was_measured(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=1).fit(X, y)
+    found = model.compare(model, X, y, n_folds=3)
+    assert str(found).startswith("Cross-validated on 178 rows in 3 folds: both models were fitted anew without each fold")
+    assert str(model.compare(model, X, y)).startswith("Measured on the 178 given rows; if the models were fitted to them")
+
+
+def test_folds_follow_the_rarest_class_or_are_refused(wine):
+    X, y = wine
+    model = LTCNClassifier(max_iter=1).fit(X, y)
+    few = np.r_[0:20, 60:80, 176:178]
+    assert model.compare(model, X.iloc[few], y[few], n_folds=5).n_folds == 2
+    with pytest.raises(ValueError, match=r"cannot be cross-validated: Class 'rosé' has one row"):
+        model.compare(model, X.iloc[few[:-1]], y[few[:-1]], n_folds=5)
+    with pytest.raises(ValueError, match="n_folds=1 must be 2 or larger"):
+        model.compare(model, X, y, n_folds=1)
+
+
+def test_models_of_raw_tables_keep_their_concepts_in_every_fold():
+    """A value that few rows have, and that a statement names, is absent in some folds."""
+    table = people(120).drop(columns="id")
+    table.loc[:2, "port"] = "Z"
+    X, y = table.drop(columns="survived"), table["survived"]
+    before = TabularClassifier(LTCNClassifier(max_iter=2, alpha=0.1)).fit(X, y)
+    after = before.edit(Knowledge().irrelevant("port = Z"), X, y)
+    found = before.compare(after, X, y, n_folds=10)
+    encoded = before.encode(X)
+    expected = []
+    for model in (before.classifier_, after.classifier_):
+        folds = StratifiedKFold(10, shuffle=True, random_state=0)
+        expected.append(accuracy_score(y, cross_val_predict(clone(model), encoded, y, cv=folds)))
+    np.testing.assert_allclose(found.accuracy, expected)

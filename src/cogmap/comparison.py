@@ -2,6 +2,10 @@
 
 Edges are compared by the names of their concepts, within networks that have the same configuration. A model knows
 nothing of where it was edited, so the edges that a statement changed and those that followed are listed alike.
+
+Easy to get wrong: a model scores better on rows that it was fitted to than on new ones, and may do so to a degree that
+an edit changes. So a comparison says on which rows it was measured; with folds, both models are fitted anew without
+each fold, and predict that fold alone. Relevance and edges are those of the models themselves.
 """
 
 from dataclasses import dataclass
@@ -9,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from .core.activation import Array
 from .core.decision import score_labels
+from .folds import fold_models, possible_folds
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -85,6 +91,10 @@ class Comparison:
     ----------
     n_rows : int
         Number of rows that were compared.
+    n_folds : int or None
+        Number of folds of the cross-validation; None where the models themselves predicted the given rows.
+    measured : str
+        The same as a sentence.
     accuracy, kappa, balanced_accuracy : Change
         Scores of the predicted classes, before and after.
     rows : tuple of ChangedRow
@@ -96,12 +106,23 @@ class Comparison:
     """
 
     n_rows: int
+    n_folds: int | None
     accuracy: Change
     kappa: Change
     balanced_accuracy: Change
     rows: tuple[ChangedRow, ...]
     relevance: dict[str, Change]
     edges: tuple[ChangedEdge, ...]
+
+    @property
+    def measured(self) -> str:
+        """Say on which rows the scores were measured."""
+        if self.n_folds is None:
+            return f"Measured on the {self.n_rows} given rows; if the models were fitted to them, new rows fare worse."
+        return (
+            f"Cross-validated on {self.n_rows} rows in {self.n_folds} folds: both models were fitted anew without each "
+            "fold, and predicted it."
+        )
 
     def to_frame(self, part: Literal["scores", "rows", "relevance", "edges"] = "rows") -> "DataFrame":
         """Return one part as a frame, with a column for before and one for after.
@@ -134,7 +155,7 @@ class Comparison:
         return f"<Comparison: {kappa}, {len(self.rows)} of {self.n_rows} rows change>"
 
     def __str__(self) -> str:
-        lines = [f"{'':<20}{'before':>9}{'after':>9}"]
+        lines = [self.measured, "", f"{'':<20}{'before':>9}{'after':>9}"]
         for name in METRICS:
             change: Change = getattr(self, name)
             lines.append(f"{name.replace('_', ' '):<20}{change.before:9.3f}{change.after:9.3f}")
@@ -149,18 +170,20 @@ class Comparison:
         return "\n".join(lines)
 
 
-def compare(before: Fitted, after: Fitted, X: ArrayLike, y: ArrayLike) -> Comparison:
-    """Compare two fitted models with the same features and classes on rows of known class."""
+def compare(before: Fitted, after: Fitted, X: ArrayLike, y: ArrayLike, n_folds: int | None) -> Comparison:
+    """Compare two fitted models with the same features and classes on rows of known class; see `Comparison.n_folds`."""
     for model in (before, after):
         check_is_fitted(model)
     _check_same("features", before._feature_names(), after._feature_names())
     _check_same("classes", before.classes_.tolist(), after.classes_.tolist())
-    predicted = [model.predict(X) for model in (before, after)]
     truth = column_or_1d(y, warn=True)
-    if len(truth) != len(predicted[0]):
-        raise ValueError(f"X has {len(predicted[0])} rows and y has {len(truth)}: give one class for each row.")
+    if _num_samples(X) != len(truth):
+        raise ValueError(f"X has {_num_samples(X)} rows and y has {len(truth)}: give one class for each row.")
     if len(unknown := np.setdiff1d(truth, before.classes_)):
         raise ValueError(f"y holds {unknown[0]!r}, which is no class of the models: leave its rows out.")
+    if n_folds is not None:
+        n_folds = _checked_folds(truth, n_folds)
+    predicted = [_predicted(model, X, truth, n_folds) for model in (before, after)]
     codes = [np.searchsorted(before.classes_, labels) for labels in (truth, *predicted)]
     scores = {
         metric: Change(*(score_labels(metric, found, codes[0], np.ones(len(truth))) for found in codes[1:]))
@@ -171,7 +194,27 @@ def compare(before: Fitted, after: Fitted, X: ArrayLike, y: ArrayLike) -> Compar
     numbers = zip(before.relevance().tolist(), after.relevance().tolist(), strict=True)
     relevance = {name: Change(*pair) for name, pair in zip(before._feature_names(), numbers, strict=True)}
     edges = _changed_edges(before._edges(), after._edges())
-    return Comparison(len(truth), **scores, rows=rows, relevance=relevance, edges=edges)
+    return Comparison(len(truth), n_folds, **scores, rows=rows, relevance=relevance, edges=edges)
+
+
+def _checked_folds(truth: NDArray[Any], n_folds: int) -> int:
+    if n_folds < 2:
+        raise ValueError(f"n_folds={n_folds!r} must be 2 or larger, or None.")
+    found, reason = possible_folds(truth, n_folds)
+    if reason is not None:
+        raise ValueError(f"The rows cannot be cross-validated: {reason} Leave its rows out, or use n_folds=None.")
+    return found
+
+
+def _predicted(model: Fitted, X: ArrayLike, truth: NDArray[Any], n_folds: int | None) -> NDArray[Any]:
+    """Return the class of each row by the model itself, or by one like it that was fitted without the row's fold."""
+    if n_folds is None:
+        return model.predict(X)
+    found = np.empty(len(truth), dtype=model.classes_.dtype)
+    # Only what is compared may differ: the concepts of raw columns are those of the models in every fold.
+    for fitted, test in fold_models(model, X, truth, n_folds, keep_concepts=True):
+        found[test] = fitted.predict(_safe_indexing(X, test))
+    return found
 
 
 def _changed_edges(before: dict[Edge, float], after: dict[Edge, float]) -> tuple[ChangedEdge, ...]:

@@ -336,7 +336,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         edited: Self = clone(self).set_params(knowledge=self.knowledge_ + added)
         return edited.fit(X, y, sample_weight=sample_weight)
 
-    def compare(self, other: "NetworkClassifier", X: ArrayLike, y: ArrayLike) -> Comparison:
+    def compare(
+        self, other: "NetworkClassifier", X: ArrayLike, y: ArrayLike, *, n_folds: int | None = None
+    ) -> Comparison:
         """Say what changes from this model to another one, most often an edit of it.
 
         Parameters
@@ -344,16 +346,19 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         other : LTCNClassifier or LTCNClassifierCV
             A model with the same features and classes.
         X : array-like of shape (n_samples, n_features)
-            Rows to compare the predictions on, if possible not those that the models were fitted to.
+            Rows to compare the predictions on. Give `n_folds` where the models were fitted to them.
         y : array-like of shape (n_samples,)
             Their class labels.
+        n_folds : int, default=None
+            Folds of a cross-validation on the rows, in which both models are fitted anew; fewer where a class has
+            fewer rows. None: the models themselves predict the rows.
 
         Returns
         -------
         Comparison
             Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
         """
-        return compare(self, other, on_host(X), on_host(y))
+        return compare(self, other, on_host(X), on_host(y), n_folds)
 
     @property
     def feature_importances_(self) -> Array:

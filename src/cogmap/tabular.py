@@ -330,7 +330,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         edited = clone(self).set_params(classifier=clone(self.classifier_).set_params(knowledge=stated))
         return edited._fit(X, y, sample_weight, self.columns_)
 
-    def compare(self, other: "TabularClassifier", X: Any, y: ArrayLike) -> Comparison:
+    def compare(self, other: "TabularClassifier", X: Any, y: ArrayLike, *, n_folds: int | None = None) -> Comparison:
         """Say what changes from this model to another one, most often an edit of it.
 
         Parameters
@@ -341,13 +341,15 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
             Rows to compare the predictions on.
         y : array-like of shape (n_samples,)
             Their class labels.
+        n_folds : int, default=None
+            Folds of a cross-validation on the rows, in which both models are fitted anew; None: as they are.
 
         Returns
         -------
         Comparison
             Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
         """
-        return compare(self, other, X, y)
+        return compare(self, other, X, y, n_folds)
 
     def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
         """Write the fitted model, columns included, to one file, which `cogmap.load` reads.

@@ -175,10 +175,26 @@ def test_edit_shows_what_changes_and_writes_the_new_model(files, model, tmp_path
     expected = model.edit(knowledge, X, y)
     np.testing.assert_array_equal(load(tmp_path / "new.cogmap").decision_function(X), expected.decision_function(X))
     assert "deck" in result.stdout
-    changes = json.loads(run(*arguments, "--json").stdout)
+    assert result.stdout.startswith("Cross-validated on 300 rows in 5 folds: both models were fitted anew")
+    changes = json.loads(run(*arguments, "--json", "--folds", 3).stdout)
+    assert changes["measured"].startswith("Cross-validated on 300 rows in 3 folds")
+    scores = {line["index"]: line for line in changes["scores"]}
+    assert scores["accuracy"]["after"] == model.compare(expected, X, y, n_folds=3).accuracy.after
     assert {line["index"]: line["after"] for line in changes["relevance"]}["deck"] == 0
     (tmp_path / "wrong.toml").write_text('[[statement]]\nkind = "irrelevant"\nfeature = "colour"\n')
     assert "colour" in run(*arguments[:3], tmp_path / "wrong.toml", code=2).stderr
+
+
+def test_edit_is_measured_on_the_rows_of_another_file(files, model, tmp_path):
+    Knowledge().irrelevant("deck").save(tmp_path / "expert.toml")
+    later = people(80, seed=1)
+    later.to_csv(tmp_path / "later.csv", index=False)
+    arguments = ("edit", files / "people.cogmap", files / "people.csv", tmp_path / "expert.toml")
+    changes = json.loads(run(*arguments, "--test", tmp_path / "later.csv", "--json").stdout)
+    assert changes["measured"].startswith("Measured on the 80 given rows")
+    scores = {line["index"]: line for line in changes["scores"]}
+    right = model.predict(later.drop(columns=["survived", "id"])) == later["survived"]
+    assert scores["accuracy"]["before"] == pytest.approx(right.mean())
 
 
 def test_fit_with_knowledge(files, tmp_path):

@@ -1,4 +1,4 @@
-"""WaterfallDisplay on explanations of fitted classifiers."""
+"""WaterfallDisplay on explanations of fitted classifiers: both ways end at the evidence, which is in log-odds."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,26 @@ from cogmap import LTCNClassifierCV
 from cogmap.plots import WaterfallDisplay
 
 
+@pytest.mark.parametrize("by", ["feature", "iteration"])
 @pytest.mark.parametrize("stacked", [False, True])
-def test_the_waterfall_ends_at_the_score_that_decides(fitted, wine, stacked):
+def test_the_waterfall_ends_at_the_log_odds(fitted, wine, stacked, by):
     X, y = wine
     model = LTCNClassifierCV().fit(X, y) if stacked else fitted
-    scores = model.decision_function(X[:5])
-    explanation = model.explain(X[:5])
+    logs = np.log(model.predict_proba(X[60:65]))
+    expected = logs[:, 1] - logs.mean(axis=1)
+    explanation = model.explain(X[60:65])
     for row in range(5):
-        display = WaterfallDisplay.from_explanation(explanation, row, model.classes_[1])
-        assert display.contributions.shape == (model.n_iter_ + 1, len(model.concept_names_))
-        np.testing.assert_allclose(display.score, scores[row, 1])
-        np.testing.assert_allclose(display.steps()[-1].end, scores[row, 1], atol=1e-8 * np.abs(scores).max())
+        display = WaterfallDisplay.from_explanation(explanation, row, model.classes_[1], by=by)
+        np.testing.assert_allclose(display.evidence, expected[row], atol=1e-9)
+        np.testing.assert_allclose(display.steps()[-1].end, expected[row], atol=1e-8 * np.abs(expected).max())
+        assert display.ax_.get_xlabel() == "log-odds of 1 against the average of all classes"
+
+
+def test_of_an_estimator_the_predicted_class_is_drawn(fitted, wine):
+    X, _ = wine
+    display = WaterfallDisplay.from_estimator(fitted, X, row=61)
+    assert display.class_name == str(fitted.predict(X[61:62])[0])
+    again = WaterfallDisplay.from_explanation(fitted.explain(X), 61, fitted.predict(X[61:62])[0])
+    np.testing.assert_allclose(display.contributions, again.contributions, atol=1e-9)
+    unnamed = WaterfallDisplay.from_estimator(fitted, X.to_numpy(), row=61, label=2)
+    assert unnamed.class_name == "2"

@@ -93,3 +93,25 @@ def test_the_first_of_many_classes_are_drawn(rng):
 def test_one_concept_and_no_weights_can_be_drawn():
     frame = OuterWeightsDisplay(np.zeros((2, 1, 2)), np.arange(2)).plot().frame()
     assert (frame[["mean", "low", "high"]] == 0).all(axis=None)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e18, 1e200])
+def test_weights_that_cancel_are_drawn_on_a_scale_that_can_be_read(rng, scale, assert_legible):
+    """Weights on two states of the same concept of up to 1e18 leave a thousandth of that."""
+    large = scale * rng.normal(size=(12, 2))
+    weights = np.array([large, -large + 1e-3 * scale * rng.normal(size=(12, 2))])
+    display = OuterWeightsDisplay(weights, np.array(["a", "b"])).plot()
+    low, high = display.ax_[0].get_ylim()
+    assert -10 < low < high < 10
+    assert "they cancel" in display.ax_[0].get_title()
+    assert display.ax_[0].get_ylabel() == "normalised outer weight"
+    relative = weights / scale
+    expected = (relative / np.sqrt((relative**2).mean())).mean(axis=1)
+    np.testing.assert_allclose(display.frame()["mean"], expected.T.ravel(), rtol=1e-9)
+    assert_legible(display.figure_)
+
+
+def test_weights_that_do_not_cancel_keep_their_scale(weights):
+    display = OuterWeightsDisplay(weights + 2, np.arange(3)).plot()
+    assert "cancel" not in display.ax_[0].get_title()
+    assert display.ax_[0].get_ylabel() == "outer weight"

@@ -80,3 +80,14 @@ def test_concepts_that_are_not_the_features(wine, estimator):
     display = TrajectoryDisplay.from_estimator(model, X, y, n_concepts=4)
     assert len(display.order) == 4
     assert display.trajectory.shape[2] == len(model.concept_names_) > 13
+
+
+def test_one_row_has_a_title_of_its_own(fitted, wine, assert_legible):
+    display = TrajectoryDisplay.from_estimator(fitted, wine[0][:1], ["barolo"])
+    title = display.figure_.get_suptitle()
+    assert title == "States while the network reasons\none row, of class barolo"
+    assert not display.figure_.legends
+    np.testing.assert_allclose(
+        display.ax_[0].lines[0].get_ydata(), fitted.trajectory(wine[0][:1])[0, :, display.order[0]]
+    )
+    assert_legible(display.figure_)

@@ -43,7 +43,7 @@ def ring_angles(count: int) -> Array:
         equal: Array = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
         return equal
     right, left = (_down(n, (count - SMALL_RING) / (FULL_RING - SMALL_RING)) for n in (count - count // 2, count // 2))
-    return np.pi / 2 - np.concatenate([right, -left[::-1]])
+    return np.pi / 2 - np.concatenate([right, 2 * np.pi - left[::-1]])
 
 
 def _down(count: int, full: float) -> Array:
