@@ -186,8 +186,12 @@ def test_the_text_says_on_which_rows_it_was_measured(wine):
     X, y = wine
     model = LTCNClassifier(max_iter=1).fit(X, y)
     found = model.compare(model, X, y, n_folds=3)
-    assert str(found).startswith("Cross-validated on 178 rows in 3 folds: both models were fitted anew without each fold")
-    assert str(model.compare(model, X, y)).startswith("Measured on the 178 given rows; if the models were fitted to them")
+    assert str(found).startswith(
+        "Cross-validated on 178 rows in 3 folds: both models were fitted anew without each fold"
+    )
+    assert str(model.compare(model, X, y)).startswith(
+        "Measured on the 178 given rows; if the models were fitted to them"
+    )
 
 
 def test_folds_follow_the_rarest_class_or_are_refused(wine):

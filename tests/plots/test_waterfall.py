@@ -152,7 +152,7 @@ def test_a_row_of_an_explanation_is_drawn_by_feature(assert_legible):
     display = WaterfallDisplay.from_explanation(explanation_of(np.zeros((2, 3))), 7, "virginica")
     assert display.by == "feature"
     assert rows(display) == ["other rows", "sex = male", "age = missing", "this row"]
-    assert list(details(display).values()) == ["1.25", "−1.5", "+0.25", "0"]
+    assert list(details(display).values()) == ["+1.25", "−1.50   ÷\u00a04.5", "+0.25   ×\u00a01.3", "+0.00"]
     drawn = display.ax_.patches
     np.testing.assert_allclose([bar.get_x() for bar in drawn], [1.25, -0.25])
     np.testing.assert_allclose([bar.get_width() for bar in drawn], [-1.5, 0.25])
@@ -172,7 +172,9 @@ def test_features_lead_from_the_start_to_the_evidence_the_largest_first(values, 
         assert [s.end for s in steps[:-1]] == [s.start for s in steps[1:]]
         np.testing.assert_allclose(steps[-1].end, display.evidence, atol=1e-9)
     alone = [s for s in steps if not s.label.endswith(" others")]
-    assert [s.label for s in alone] == [f"feature {j}" for j in np.argsort(-np.abs(values), kind="stable")[: len(alone)]]
+    assert [s.label for s in alone] == [
+        f"feature {j}" for j in np.argsort(-np.abs(values), kind="stable")[: len(alone)]
+    ]
     assert len(alone) == (used if used <= n_bars else n_bars - 1)
     assert list(display.frame(n_bars=n_bars).columns) == ["step", "start", "end", "change"]
 

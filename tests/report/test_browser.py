@@ -82,6 +82,59 @@ def test_text_is_large_enough_to_read(opened, width):
     assert smallest >= 10
 
 
+BROKEN = """
+() => {
+  const broken = [];
+  for (const part of document.querySelectorAll("details")) part.open = true;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (node.parentElement.closest("script, style, svg") || !node.parentElement.getClientRects().length) continue;
+    for (const word of node.data.matchAll(/[^\\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (lines.size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["iris", "people"])
+@pytest.mark.parametrize("width", [360, 400, 700, 1400])
+def test_no_word_is_broken(opened, name, width):
+    assert opened(name, width).evaluate(BROKEN) == []
+
+
+@pytest.mark.parametrize("name", ["iris", "people"])
+def test_tables_show_that_they_scroll(opened, name):
+    page = opened(name, 400)
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    page.wait_for_timeout(100)
+    found = page.evaluate(
+        """() => [...document.querySelectorAll("table")].filter((t) => t.getClientRects().length).map((table) => {
+          const box = table.closest(".scroll");
+          if (!box) return ["no box", table.getBoundingClientRect().right <= innerWidth];
+          const hint = box.parentElement.querySelector(".sideways");
+          const over = box.scrollWidth > box.clientWidth + 1;
+          return [table.innerText.slice(0, 30), over === hint.getClientRects().length > 0, over];
+        })"""
+    )
+    assert all(right for _, right, *_ in found), found
+    assert any(over[-1] for over in found if len(over) == 3)
+
+
+def test_a_single_networks_map_is_as_wide_as_the_page(opened):
+    page = opened("people", 1400)
+    wide, section = page.evaluate(
+        "['.network', '#map'].map((s) => document.querySelector(s).getBoundingClientRect().width)"
+    )
+    assert wide >= section - 1
+
+
 def shown_edges(page):
     return (
         page.locator(".map")

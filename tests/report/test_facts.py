@@ -1,6 +1,7 @@
 """What the report says, against computations of its own."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cogmap import LTCNClassifier, TabularClassifier, load
 from cogmap.report import report_facts, to_html
+from cogmap.report.words import summary
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +96,16 @@ def test_relevance_is_the_models(of_stack, stack, of_people, tabular):
             assert shares == sorted(shares, reverse=True)
 
 
-def test_doubtful_relevance_says_so(of_stack):
-    caveats = {found["kind"]: found["caveats"] for found in of_stack["relevance"]}
-    assert "cancel each other" in caveats["paper"][0]
-    assert caveats["model"] == []
+def test_the_papers_relevance_is_left_out_where_weights_cancel(of_stack, of_people, stack, tabular, iris):
+    X, y = iris.drop(columns="target"), iris["target"]
+    single = LTCNClassifier(max_iter=1).fit(X, y)
+    of_single = report_facts(single, X, y, n_folds=2)
+    for facts, model in ((of_stack, stack), (of_people, tabular.classifier_), (of_single, single)):
+        outer = model.outer_weights_
+        cancel = sum(np.abs(outer).ravel()) > 20 * sum(np.abs(sum(outer)).ravel())
+        assert [found["kind"] for found in facts["relevance"]] == ["model", "data"] + ["paper"] * (not cancel)
+        assert facts["relevance"][0]["caveats"] == []
+    assert {len(facts["relevance"]) for facts in (of_stack, of_single)} == {2, 3}
 
 
 def test_dynamics_are_those_of_the_states(of_stack, stack, iris):
@@ -113,16 +121,17 @@ def test_dynamics_are_those_of_the_states(of_stack, stack, iris):
 
 def test_formation_is_the_mean_of_the_contributions(of_stack, stack, iris):
     X, y = iris.drop(columns="target"), iris["target"]
-    scores = stack.decision_function(X)
+    logs = np.log(stack.predict_proba(X))
     for found in of_stack["formation"]:
         k, own = stack.classes_.tolist().index(found["name"]), (y == found["name"]).to_numpy()
-        margin = scores[own, k] - np.delete(scores[own], k, axis=1).mean(axis=1)
-        assert found["margin"] == pytest.approx(margin.mean())
-        assert found["base"] + sum(found["steps"]) + found["cases"] == pytest.approx(margin.mean())
+        evidence = (logs[own, k] - logs[own].mean(axis=1)).mean()
+        assert found["evidence"] == pytest.approx(evidence)
+        assert found["base"] + sum(found["steps"]) + found["cases"] == pytest.approx(evidence)
         frame = stack.explain(X[own]).to_frame()
-        sign = np.where(frame["class"] == found["name"], 1.0, -0.5)
-        by_iteration = (frame["contribution"] * sign).groupby(frame["iteration"]).sum() / own.sum()
-        np.testing.assert_allclose(found["steps"], by_iteration, rtol=1e-8, atol=1e-8 * abs(margin.mean()))
+        frame = frame[frame["class"] == found["name"]]
+        by_iteration = frame["contribution"].groupby(frame["iteration"]).sum() / own.sum()
+        np.testing.assert_allclose(found["steps"], by_iteration, rtol=1e-8, atol=1e-8 * abs(evidence))
+        assert found["n_rows"] == 50
 
 
 def naive_choice(model, encoded, codes, probability):
@@ -139,23 +148,100 @@ def naive_choice(model, encoded, codes, probability):
     return [*typical, least, *sorted(wrong, key=lambda i: probability[i, codes[i]])[:3]]
 
 
-def test_rows_are_typical_uncertain_or_wrong(of_people, tabular, passengers):
+def without_the_fold(model, table, target, n_folds=5):
+    """Return probabilities of all rows and the model that each comes from, fitted without them in its concepts."""
+    X, y = table.drop(columns=target), table[target].to_numpy()
+    probability, models = np.empty((len(y), len(model.classes_))), np.empty(len(y), dtype=object)
+    for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, y):
+        network = clone(model.classifier_).fit(model.encode(X.iloc[train]), y[train])
+        probability[test] = network.predict_proba(model.encode(X.iloc[test]))
+        models[test] = network
+    return probability, models
+
+
+@pytest.fixture(scope="module")
+def unseen_people(tabular, passengers):
+    return without_the_fold(tabular, passengers, "survived")
+
+
+def test_rows_are_typical_uncertain_or_wrong_for_models_that_did_not_see_them(
+    of_people, tabular, passengers, unseen_people
+):
     X = passengers.drop(columns="survived")
     codes = (passengers["survived"] == "yes").to_numpy().astype(int)
-    expected = naive_choice(tabular, tabular.encode(X).to_numpy(), codes, tabular.predict_proba(X))
-    assert [row["position"] for row in of_people["explained"]["rows"]] == list(dict.fromkeys(expected))
-    assert of_people["explained"]["n_wrong"] == (tabular.predict(X) != passengers["survived"]).sum()
+    probability, _ = unseen_people
+    expected = naive_choice(tabular, tabular.encode(X).to_numpy(), codes, probability)
+    explained = of_people["explained"]
+    assert [row["position"] for row in explained["rows"]] == list(dict.fromkeys(expected))
+    assert explained["n_wrong"] == (probability.argmax(axis=1) != codes).sum()
+    assert explained["n_folds"] == 5
+    for row in explained["rows"]:
+        assert row["probability"] == pytest.approx(probability[row["position"]].max())
+        assert row["predicted"] == tabular.classes_[probability[row["position"]].argmax()]
 
 
-def test_reasons_add_up_to_the_margin(pages, tabular, passengers):
+def test_remembered_rows_are_not_explained_by_the_model_that_remembers_them(iris):
+    """A model of remembered rows is certain of each of them; of rows that it did not see, it is not."""
+    noisy = iris.assign(target=np.random.default_rng(0).permutation(iris["target"].to_numpy()))
+    X, y = noisy.drop(columns="target"), noisy["target"]
+    model = LTCNClassifier(cases=True).fit(X, y) if "cases" in LTCNClassifier().get_params() else None
+    model = model or LTCNClassifier(alpha=0.0, max_iter=8).fit(X, y)
+    found = report_facts(model, noisy, "target")
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    probability = cross_val_predict(clone(model), X, y, cv=folds, method="predict_proba")
+    ordered = np.sort(probability, axis=1)
+    least = next(row for row in found["explained"]["rows"] if "the least certain" in row["role"])
+    assert least["position"] == (ordered[:, -1] - ordered[:, -2]).argmin()
+    assert least["probability"] == pytest.approx(ordered[least["position"], -1])
+
+
+def test_reasons_add_up_to_the_log_odds_of_the_model_that_did_not_see_the_row(pages, unseen_people):
     for _, facts in pages.values():
         for row in facts["explained"]["rows"]:
             total = row["start"] + sum(reason["adds"] for reason in row["reasons"]) + row["others"]
-            assert total == pytest.approx(row["margin"])
-    scores = tabular.decision_function(passengers.drop(columns="survived"))
+            assert total == pytest.approx(row["evidence"], abs=1e-9)
+            assert row["unit"].startswith(f"log-odds of {row['predicted']} against ")
+    probability, _ = unseen_people
     for row in pages["people"][1]["explained"]["rows"]:
-        assert row["margin"] == pytest.approx(abs(scores[row["position"]]))
+        ordered = np.sort(probability[row["position"]])
+        assert row["evidence"] == pytest.approx(np.log(ordered[1] / ordered[0]))
         assert row["text"].startswith(f"Row {row['label']} is classified as {row['predicted']}")
+        for reason in row["reasons"]:
+            if reason["adds"] > np.log(1.05):
+                times = float(re.search(r"makes \w+ ([\d.]+) times as likely", reason["odds"])[1])
+                assert times == pytest.approx(np.exp(reason["adds"]), rel=0.05)
+
+
+def test_with_more_classes_evidence_is_against_the_average(of_stack, stack, iris):
+    X, y = iris.drop(columns="target"), iris["target"]
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    logs = np.log(cross_val_predict(clone(stack), X, y, cv=folds, method="predict_proba"))
+    for row in of_stack["explained"]["rows"]:
+        own = logs[row["position"]]
+        assert row["evidence"] == pytest.approx(own.max() - own.mean(), rel=1e-6)
+        assert row["unit"].endswith("against the average of all classes")
+
+
+def test_without_folds_the_model_itself_explains(iris):
+    X, y = iris.drop(columns="target"), iris["target"]
+    model = LTCNClassifier(max_iter=3, alpha=0.1).fit(X, y)
+    facts = report_facts(model, iris.iloc[:51], "target")
+    assert facts["explained"]["n_folds"] == 0
+    for row in facts["explained"]["rows"]:
+        assert row["probability"] == pytest.approx(model.predict_proba(X.iloc[[row["position"]]]).max())
+    assert "The model itself predicts and explains them" in to_html(facts)
+
+
+def test_a_useless_model_is_said_to_be_no_better_than_the_majority(iris, of_stack, rng):
+    frame = pd.DataFrame({"noise": rng.normal(size=90), "kind": np.repeat(["often", "seldom"], [70, 20])})
+    model = LTCNClassifier(max_iter=1).fit(frame[["noise"]], frame["kind"])
+    facts = report_facts(model, frame, "kind")
+    right = (1 - np.array(facts["quality"]["cross_validated"]["accuracy"])) * 90
+    assert facts["quality"]["beats_most_frequent"] == (90 - right > 70)
+    if not facts["quality"]["beats_most_frequent"]:
+        assert "It is no better than always saying “often”" in " ".join(summary(facts))
+    assert of_stack["quality"]["beats_most_frequent"]
+    assert "no better" not in " ".join(summary(of_stack))
 
 
 def test_rows_keep_their_own_labels(tabular, passengers):
@@ -169,9 +255,14 @@ def test_knowledge_is_compared_with_a_model_that_had_none(of_people, tabular, pa
     without = TabularClassifier(LTCNClassifier(max_iter=4, alpha=0.1)).fit(X, y)
     changes = of_people["knowledge"]["changes"]
     scores = {one["name"]: one for one in changes["scores"]}
-    assert scores["accuracy"]["before"] == pytest.approx(without.score(X, y))
-    assert scores["accuracy"]["after"] == pytest.approx(tabular.score(X, y))
-    assert changes["n_changed_rows"] == (without.predict(X) != tabular.predict(X)).sum()
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    predicted = [
+        cross_val_predict(clone(model.classifier_), model.encode(X), y, cv=folds) for model in (without, tabular)
+    ]
+    assert scores["accuracy"]["before"] == pytest.approx(metrics.accuracy_score(y, predicted[0]))
+    assert scores["accuracy"]["after"] == pytest.approx(metrics.accuracy_score(y, predicted[1]))
+    assert changes["n_changed_rows"] == (predicted[0] != predicted[1]).sum()
+    assert changes["measured"].startswith("Cross-validated on 300 rows in 5 folds")
     port = next(one for one in changes["relevance"] if one["name"] == "port")
     assert port["before"] > 0 == port["after"]
     assert of_people["knowledge"]["statements"][0] == {

@@ -12,6 +12,7 @@ import pytest
 
 from cogmap import Knowledge, LTCNClassifier, TabularClassifier
 from cogmap.report import report_facts, to_html, write_report
+from cogmap.report.words import summary
 
 from .conftest import CLOSES, HOSTILE, QUOTES, Elements
 
@@ -96,6 +97,48 @@ def test_the_page_shows_what_was_computed(pages):
         assert note["text"] in words
 
 
+TECHNICAL = re.compile(
+    r"fixed point|limit cycle|every row begins|iteration|innovation|φ|Ω|LTCN|Classifier|[a-z_]+='|cogmap [a-z]|"
+    r"\b(None|True|False)\b"
+)
+
+
+def lay_words(page):
+    """Return the words above the technical part."""
+    shown = page.partition("</style>")[2].partition('<section id="technical"')[0]
+    return re.sub(r"<[^>]*>", " ", shown).split()
+
+
+def test_what_is_read_first_needs_no_technical_words(pages):
+    for name in ("iris", "people"):
+        page = pages[name][0].read_text(encoding="utf-8")
+        words = " ".join(lay_words(page))
+        assert not TECHNICAL.search(words), TECHNICAL.search(words)
+        assert "<code>" not in page.partition('<section id="technical"')[0]
+        assert not TECHNICAL.search(" ".join(summary(pages[name][1])))
+        technical = page.partition('<section id="technical"')[2]
+        assert technical.index("<details>") < technical.index("How the decision forms")
+
+
+def test_rows_say_that_their_models_did_not_see_them(pages):
+    for path, _ in pages.values():
+        words = " ".join(lay_words(path.read_text(encoding="utf-8")))
+        assert "predicted and explained by a model that did not see it: one of the 5 of the cross-validation" in words
+
+
+def test_evidence_is_shown_with_its_unit_and_the_odds(pages):
+    path, facts = pages["people"]
+    words = " ".join(lay_words(path.read_text(encoding="utf-8"))).replace("&nbsp;", " ")
+    for row in facts["explained"]["rows"]:
+        assert f"Evidence: {row['unit']}." in words
+        first = row["reasons"][0]
+        factor = np.exp(abs(first["adds"]))
+        mark = "×" if first["adds"] > 0 else "÷"
+        number = f"{factor:.0f}" if factor >= 9.95 else f"{factor:.1f}".removesuffix(".0")
+        shown = f"{first['adds']:+.2f} {mark}\u00a0{number}".replace("-", "−")
+        assert shown in words or shown.replace("\u00a0", " ") in words
+
+
 def test_title_is_given_or_names_the_target(pages, stack, iris, tmp_path):
     assert "<title>Model report: target</title>" in pages["iris"][0].read_text(encoding="utf-8")
     facts = pages["iris"][1]
@@ -174,6 +217,7 @@ def test_many_columns_and_classes_stay_one_small_file(rng):
 @pytest.mark.filterwarnings("ignore::cogmap.IllConditionedWarning")
 def test_the_papers_configuration_has_a_report_with_its_caveats(iris):
     X, y = iris.drop(columns="target"), iris["target"]
-    facts = report_facts(LTCNClassifier.paper().fit(X, y), X, y)
+    facts = report_facts(LTCNClassifier.paper(max_iter=50).fit(X, y), X, y)
     assert any(kind["caveats"] for kind in facts["relevance"])
     assert 'class="caveat"' in to_html(facts)
+    assert not TECHNICAL.search(" ".join(lay_words(to_html(facts))))

@@ -16,8 +16,8 @@ from cogmap.report.pictures import (
     settling_chart,
     waterfall,
 )
-from cogmap.report.ring import LEVEL, STEPS, ring
-from cogmap.report.words import percent
+from cogmap.report.ring import HALF, STEPS, WHOLE, ring
+from cogmap.report.words import joints, percent
 
 numbers = st.floats(-1e6, 1e6).filter(lambda v: v == 0 or abs(v) > 1e-6)
 
@@ -38,8 +38,8 @@ def test_ticks_are_few_round_and_around_the_values(one, other):
 @given(st.lists(numbers, min_size=1, max_size=8), numbers)
 def test_a_waterfall_starts_each_bar_where_the_last_ends(adds, start):
     reasons = [{"name": f"x{j}", "value": "1", "adds": value} for j, value in enumerate(adds)]
-    row = {"compared": "a typical row", "start": start, "reasons": reasons, "n_others": 0, "others": 0.0}
-    bars = waterfall(row | {"margin": start + sum(adds)})
+    row = {"compared": "other rows", "start": start, "reasons": reasons, "n_others": 0, "others": 0.0}
+    bars = waterfall(row | {"evidence": start + sum(adds)})
     ends = np.cumsum([start, *adds])
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
     span = (high - low) or 1.0
@@ -53,8 +53,8 @@ def test_a_waterfall_starts_each_bar_where_the_last_ends(adds, start):
 
 def test_lines_cumulate_and_larger_values_are_higher():
     formed = [
-        {"name": "a", "n_rows": 5, "base": -1.0, "steps": [2.0, 0.5, -0.25], "cases": 0.75, "margin": 2.0},
-        {"name": "b", "n_rows": 9, "base": 1.0, "steps": [1.0, 0.0, 0.0], "cases": 0.0, "margin": 2.0},
+        {"name": "a", "n_rows": 5, "base": -1.0, "steps": [2.0, 0.5, -0.25], "cases": 0.75, "evidence": 2.0},
+        {"name": "b", "n_rows": 9, "base": 1.0, "steps": [1.0, 0.0, 0.0], "cases": 0.0, "evidence": 2.0},
     ]
     assert cumulated(formed[0], True) == [-1.0, 1.0, 1.5, 1.25, 2.0]
     chart = formation_chart(formed)
@@ -70,7 +70,7 @@ def test_lines_cumulate_and_larger_values_are_higher():
 @pytest.mark.parametrize("n_iterations", [0, 1, 5, 20, 60])
 def test_labels_do_not_touch(n_iterations):
     steps = [1.0] * (n_iterations + 1)
-    chart = formation_chart([{"name": "a", "n_rows": 1, "base": 0.0, "steps": steps, "cases": 1.0, "margin": 1.0}])
+    chart = formation_chart([{"name": "a", "n_rows": 1, "base": 0.0, "steps": steps, "cases": 1.0, "evidence": 1.0}])
     places = [tick["at"] for tick in chart["x"]]
     assert {"start", "cases"} <= {tick["text"] for tick in chart["x"]}
     assert np.diff(places).min() >= 25
@@ -78,7 +78,7 @@ def test_labels_do_not_touch(n_iterations):
 
 def test_only_the_classes_with_most_rows_are_drawn():
     formed = [
-        {"name": str(k), "n_rows": k, "base": 0.0, "steps": [float(k)], "cases": 0.0, "margin": float(k)}
+        {"name": str(k), "n_rows": k, "base": 0.0, "steps": [float(k)], "cases": 0.0, "evidence": float(k)}
         for k in range(1, 10)
     ]
     assert [line["name"] for line in formation_chart(formed)["lines"]] == ["4", "5", "6", "7", "8", "9"]
@@ -120,20 +120,30 @@ def made_map(count, rng):
     }
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5, LEVEL, LEVEL + 1, 24])
-def test_concepts_stand_apart_on_their_ring(count, rng):
-    drawn = ring(made_map(count, rng))
+@pytest.mark.parametrize("frame", [HALF, WHOLE])
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 12, 13, 24])
+def test_concepts_stand_apart_on_their_ring(count, frame, rng):
+    drawn = ring(made_map(count, rng), frame)
     places = np.array([(node["x"], node["y"]) for node in drawn["nodes"]]).reshape(-1, 2)
     for k, place in enumerate(places):
         others = np.delete(places, k, axis=0)
         assert (np.hypot(*(others - place).T) > 2 * drawn["nodes"][k]["radius"]).all()
     assert ((places > 0) & (places < [drawn["width"], drawn["height"]])).all()
+    texts = np.array([(node["text_x"], node["text_y"]) for node in drawn["nodes"]]).reshape(-1, 2)
+    for k, (x, y) in enumerate(texts):
+        assert 10 < y < drawn["height"] - 10
+        # Names are 17 units high; those on one side need a line each.
+        side = [j for j in range(count) if j != k and drawn["nodes"][j]["anchor"] == drawn["nodes"][k]["anchor"]]
+        assert all(abs(texts[j][1] - y) >= 19 for j in side if drawn["nodes"][k]["anchor"] != "middle")
+        # A letter is about 9.3 units wide.
+        room = {"start": drawn["width"] - x, "end": x, "middle": 2 * min(x, drawn["width"] - x)}
+        assert room[drawn["nodes"][k]["anchor"]] > 9.3 * frame.name
 
 
 @pytest.mark.parametrize("count", [2, 6, 24])
 def test_the_slider_starts_at_the_edges_that_are_shown(count, rng):
     one = made_map(count, rng)
-    drawn = ring(one)
+    drawn = ring(one, HALF)
     least = drawn["start"] / STEPS * drawn["largest"]
     assert drawn["n_shown"] == sum(abs(edge["weight"]) >= least for edge in one["edges"])
     assert [edge["shown"] for edge in drawn["edges"]] == [abs(edge["weight"]) >= least for edge in drawn["edges"]]
@@ -141,7 +151,7 @@ def test_the_slider_starts_at_the_edges_that_are_shown(count, rng):
 
 
 def test_edges_end_at_their_target_and_do_not_cover_each_other(rng):
-    drawn = ring(made_map(7, rng))
+    drawn = ring(made_map(7, rng), HALF)
     paths = {}
     for edge in drawn["edges"]:
         x0, y0, x1, y1, x2, y2 = map(float, re.findall(r"-?[\d.]+", edge["path"]))
@@ -158,3 +168,18 @@ def test_edges_end_at_their_target_and_do_not_cover_each_other(rng):
 )
 def test_percent_rounds_neither_to_nothing_nor_to_all(share, text):
     assert percent(share).replace("\u00a0", " ") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("petal width (cm)", ["petal width (cm)"]),
+        ("PctExtNullLinksRT", ["Pct", "Ext", "Null", "Links", "RT"]),
+        ("od280/od315_of_wines", ["od280/", "od315_", "of_", "wines"]),
+        ("fare", ["fare"]),
+        ("", [""]),
+    ],
+)
+def test_lines_may_end_at_joints_only(text, parts):
+    assert joints(text) == parts
+    assert "".join(joints(text)) == text

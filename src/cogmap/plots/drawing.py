@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import evidence_words
+from ..evidence_words import odds_factor, times
+
 POSITIVE, NEGATIVE, NEUTRAL = "#0072b2", "#d55e00", "#666666"
 DASHES = (0, (4, 2))
 """Line style of what is negative, so that the sign survives a print in grey."""
@@ -81,6 +84,18 @@ def short_names(names: Sequence[Any] | NDArray[Any], width: int = 24) -> list[st
 def signed(value: float) -> str:
     """Write a number with its sign, three digits, and a true minus."""
     return f"{value:+.3g}".replace("-", "−")
+
+
+def evidence_text(evidence: float) -> str:
+    """Write evidence to two decimals, with its sign and a true minus."""
+    return evidence_words.signed(evidence).replace("-", "−")
+
+
+def odds_mark(evidence: float) -> str:
+    """Write what evidence multiplies (×) or divides (÷) the odds of its class by."""
+    factor = float(odds_factor(abs(evidence)))
+    number = "1000+" if factor > 1000 else times(factor)
+    return f"{'×' if evidence >= 0 else '÷'}\u00a0{number}"
 
 
 def data_frame(columns: dict[str, Any]) -> Any:

@@ -149,7 +149,7 @@ class TrajectoryDisplay:
         plain(ax)
 
     def _explain(self, columns: int, classes: NDArray[Any]) -> None:
-        """Write title, legend and the labels of the outer axes on a new figure; the title names the class of one row."""
+        """Write title, legend and the labels of the outer axes on a new figure; one row has its class in the title."""
         if len(self.labels) > 1:
             handles, texts = self.ax_[0].get_legend_handles_labels()
             # A key takes about 0.7 inches, and each letter of its text 0.1.

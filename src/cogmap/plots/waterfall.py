@@ -18,7 +18,20 @@ from ..core.activation import Array
 from ..estimator import NetworkClassifier
 from ..explain import Explanation
 from ..tabular import TabularClassifier
-from .drawing import HATCH, NEGATIVE, NEUTRAL, POSITIVE, data_frame, new_axes, plain, short_names, shortened, signed
+from .drawing import (
+    HATCH,
+    NEGATIVE,
+    NEUTRAL,
+    POSITIVE,
+    data_frame,
+    evidence_text,
+    new_axes,
+    odds_mark,
+    plain,
+    short_names,
+    shortened,
+    signed,
+)
 
 By = Literal["feature", "iteration"]
 
@@ -230,7 +243,7 @@ class WaterfallDisplay:
         return self
 
     def steps(self, n_bars: int = 12) -> list[Step]:
-        """Return the bars in order: features by size, or iterations, of which the last that add nothing are left out."""
+        """Return the bars in order: features by size, or iterations, without the last ones that add nothing."""
         parts = self._feature_parts(n_bars) if self.by == "feature" else self._iteration_parts(n_bars)
         if self.cases:
             parts.append(("cases", len(self.contributions), self.cases, np.array([])))
@@ -284,7 +297,7 @@ class WaterfallDisplay:
             what = "part of the reasoning" if self.contributions[self.stopped_at :].any() else "the reasoning"
             rows.insert(before, Row("gate", f"ended {what} before iteration {self.stopped_at}"))
         first = self.compared if self.by == "feature" else "every row"
-        return [Row(first, _number(self.start)), *rows, Row("this row", _number(self.evidence))]
+        return [Row(first, evidence_text(self.start)), *rows, Row("this row", evidence_text(self.evidence))]
 
     def _draw_step(self, ax: Any, y: int, step: Step) -> None:
         rises = step.end >= step.start
@@ -317,7 +330,7 @@ class WaterfallDisplay:
     def _title(self) -> str:
         of_class = "" if self.class_name is None else f" for class {shortened(self.class_name)}"
         if self.by == "feature":
-            return f"What speaks{of_class}, and what against it"
+            return f"What speaks{of_class}, and what against it\nbeside: evidence, and what it does to the odds"
         return f"How the evidence{of_class} forms\nnamed: the largest concepts of each iteration"
 
 
@@ -327,6 +340,9 @@ def compared_with(explanation: Explanation) -> str:
 
 
 def _detail(step: Step, names: list[str], n_concepts: int) -> str:
+    """Return the change, and the odds or the largest concepts behind it."""
+    if not len(step.parts):
+        return f"{evidence_text(step.end - step.start)}   {odds_mark(step.end - step.start)}"
     largest = np.argsort(-np.abs(step.parts), kind="stable")[:n_concepts]
     named = [f"{names[i]} {signed(step.parts[i])}" for i in largest if step.parts[i] != 0]
     total = signed(step.end - step.start)
@@ -338,7 +354,3 @@ def _value(value: Any) -> str:
     if value is None:
         return "missing"
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")

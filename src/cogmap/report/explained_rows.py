@@ -1,12 +1,14 @@
 """Rows worth a look, and why they got their class: a typical one of each class, the least certain, the worst errors.
 
-- typical: of the rows of a class that the model gets right, the nearest to their class's mean, each concept in units of
+All of it comes from models that did not see the row (`unseen`):
+
+- typical: of the rows of a class that are predicted right, the nearest to their class's mean, each concept in units of
   its spread over all rows;
 - least certain: the smallest difference between the two largest probabilities;
 - worst errors: wrong rows with the smallest probability of the true class.
 
-Easy to get wrong: the reasons must be for the same comparison as the sentence beside them, the predicted class against
-the runner-up.
+Easy to get wrong: evidence adds up to what the same model says of the row. The rows shown come from several models,
+each with a start of its own.
 """
 
 from typing import Any
@@ -15,9 +17,11 @@ import numpy as np
 
 from ..columns import spelled
 from ..core.activation import Array
-from ..explain import class_code
+from ..evidence_words import odds_words
+from ..plots.waterfall import compared_with
 from .importance import quietly
 from .subject import Codes, Subject
+from .unseen import Unseen
 
 MOST_TYPICAL = 6
 """Classes, the most frequent first, of which a typical row is shown."""
@@ -26,17 +30,17 @@ MOST_ERRORS = 3
 MOST_REASONS = 8
 
 
-def chosen_rows(subject: Subject) -> list[tuple[int, str]]:
+def chosen_rows(subject: Subject, told: Unseen) -> list[tuple[int, str]]:
     """Return positions of the rows, each with what it stands for; no row twice."""
-    roles = _typical(subject) + _least_certain(subject) + _worst_errors(subject)
+    roles = _typical(subject, told) + _least_certain(told) + _worst_errors(subject, told)
     merged: dict[int, list[str]] = {}
     for position, role in roles:
         merged.setdefault(position, []).append(role)
     return [(position, "; ".join(names)) for position, names in merged.items()]
 
 
-def _typical(subject: Subject) -> list[tuple[int, str]]:
-    right = subject.probability.argmax(axis=1) == subject.codes
+def _typical(subject: Subject, told: Unseen) -> list[tuple[int, str]]:
+    right = told.predicted == subject.codes
     initial = subject.network._networks[0].concepts(subject.encoded)
     spread = initial.std(axis=0)
     scaled: Array = initial / np.where(spread > 0, spread, 1.0)
@@ -51,63 +55,66 @@ def _typical(subject: Subject) -> list[tuple[int, str]]:
     return found
 
 
-def _least_certain(subject: Subject) -> list[tuple[int, str]]:
-    ordered = np.sort(subject.probability, axis=1)
+def _least_certain(told: Unseen) -> list[tuple[int, str]]:
+    ordered = np.sort(told.probability, axis=1)
     return [(int((ordered[:, -1] - ordered[:, -2]).argmin()), "the least certain")]
 
 
-def _worst_errors(subject: Subject) -> list[tuple[int, str]]:
-    own = subject.probability[np.arange(len(subject.codes)), subject.codes]
-    wrong = np.flatnonzero(subject.probability.argmax(axis=1) != subject.codes)
+def _worst_errors(subject: Subject, told: Unseen) -> list[tuple[int, str]]:
+    own = told.probability[np.arange(len(subject.codes)), subject.codes]
+    wrong = np.flatnonzero(told.predicted != subject.codes)
     worst = wrong[np.argsort(own[wrong], kind="stable")][:MOST_ERRORS]
     return [(int(i), "a bad error" if rank else "the worst error") for rank, i in enumerate(worst)]
 
 
-def explained_rows(subject: Subject) -> dict[str, Any]:
+def explained_rows(subject: Subject, told: Unseen) -> dict[str, Any]:
     """Return the chosen rows with text and reasons, the number of errors, and what is doubtful about the reasons."""
-    chosen = chosen_rows(subject)
-    explanation = subject.model.explain(subject.rows([position for position, _ in chosen]))
-    rows, caveats = quietly(lambda: [_row(subject, explanation, i, *pair) for i, pair in enumerate(chosen)])
-    n_wrong = int((subject.probability.argmax(axis=1) != subject.codes).sum())
+    chosen = chosen_rows(subject, told)
+    rows, caveats = quietly(lambda: _rows(subject, told, chosen))
     return {
         "rows": rows,
-        "compared": _compared(explanation),
-        "n_wrong": n_wrong,
+        "compared": rows[0]["compared"],
+        "n_folds": told.n_folds,
+        "n_wrong": int((told.predicted != subject.codes).sum()),
         "n_rows": len(subject.codes),
         "caveats": caveats,
     }
 
 
-def _row(subject: Subject, explanation: Any, i: int, position: int, role: str) -> dict[str, Any]:
-    first, second = (
-        class_code(subject.network, label[i : i + 1].tolist()[0])
-        for label in (explanation.predicted, explanation.runner_up)
-    )
-    values = explanation.attributions[i, :, first] - explanation.attributions[i, :, second]
-    start = float(explanation.baseline_scores[i, first] - explanation.baseline_scores[i, second])
+def _rows(subject: Subject, told: Unseen, chosen: list[tuple[int, str]]) -> list[dict[str, Any]]:
+    found = told.explanations(subject, [position for position, _ in chosen])
+    return [_row(subject, told, *found[position], position, role) for position, role in chosen]
+
+
+def _row(subject: Subject, told: Unseen, explanation: Any, i: int, position: int, role: str) -> dict[str, Any]:
+    label = explanation.predicted[i : i + 1].tolist()[0]
+    explained = int(np.flatnonzero(explanation.classes == label)[0])
+    code = int(told.predicted[position])
+    values = explanation.attributions[i, :, explained]
     order = np.argsort(-np.abs(values), kind="stable")
-    shown = [j for j in order[:MOST_REASONS] if values[j]]
-    names, own = explanation.feature_names, explanation.values[i]
+    shown = [int(j) for j in order[:MOST_REASONS] if values[j]]
     return {
         "position": position,
         "label": spelled(explanation.index[i]),
         "role": role,
         "true": subject.classes[subject.codes[position]],
-        "predicted": subject.classes[first],
-        "runner_up": subject.classes[second],
-        "probability": float(subject.probability[position, first]),
+        "predicted": subject.classes[code],
+        "probability": float(told.probability[position, code]),
         "text": explanation.to_text(i),
-        "compared": _compared(explanation),
-        "start": start,
-        "reasons": [{"name": names[j], "value": written(own[j]), "adds": float(values[j])} for j in shown],
+        "compared": compared_with(explanation),
+        "unit": explanation.unit(label),
+        "start": float(explanation.baseline_scores[i, explained]),
+        "reasons": [_reason(explanation, i, j, float(values[j]), subject.classes[code]) for j in shown],
         "others": float(values.sum() - values[shown].sum()),
         "n_others": int((values != 0).sum()) - len(shown),
-        "margin": float(explanation.scores[i, first] - explanation.scores[i, second]),
+        "evidence": float(explanation.evidence[i, explained]),
     }
 
 
-def _compared(explanation: Any) -> str:
-    return "other rows" if explanation.baseline_values is None else "a typical row"
+def _reason(explanation: Any, i: int, j: int, adds: float, name: str) -> dict[str, Any]:
+    """Return one feature's name, value and evidence, and what that does to the odds."""
+    value = written(explanation.values[i][j])
+    return {"name": explanation.feature_names[j], "value": value, "adds": adds, "odds": odds_words(adds, name)}
 
 
 def written(value: Any) -> str:

@@ -14,6 +14,7 @@ from .quality import quality
 from .reasoning import dynamics, formation
 from .statements import statements
 from .subject import subject
+from .unseen import unseen
 
 
 def report_facts(model: Any, frame: Any, target: str | ArrayLike, *, n_folds: int = 5) -> dict[str, Any]:
@@ -50,15 +51,16 @@ def report_facts(model: Any, frame: Any, target: str | ArrayLike, *, n_folds: in
     if n_folds < 2:
         raise ValueError(f"n_folds={n_folds!r} must be 2 or larger.")
     about = subject(model, frame, target)
+    told = unseen(about, n_folds)
     return {
         "overview": overview(about),
-        "quality": quality(about, n_folds),
+        "quality": quality(about, told),
         "maps": network_maps(about),
         "relevance": importance(about),
         "effects": effects(about),
         "dynamics": dynamics(about),
         "formation": formation(about),
-        "explained": explained_rows(about),
-        "knowledge": statements(about),
+        "explained": explained_rows(about, told),
+        "knowledge": statements(about, told.n_folds),
         "notes": notes(about),
     }

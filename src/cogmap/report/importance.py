@@ -1,16 +1,21 @@
-"""Relevance of the columns by the three kinds, each with what is doubtful about it."""
+"""Relevance of the columns by the three kinds, each with what is doubtful about it.
+
+Easy to get wrong: the paper's Ω adds up weights that cancel each other. Where they do, it ranks columns by what is not
+left in the decision, and is left out.
+"""
 
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..core.relevance import KINDS
+from ..core.relevance import CANCELS, KINDS, cancellation
 from .subject import Subject
 
 
 def importance(subject: Subject) -> list[dict[str, Any]]:
-    """Return for each kind the relevance of every column, the largest first, and its caveats."""
-    return [_kind(subject, kind) for kind in KINDS]
+    """Return for each kind that can be trusted the relevance of every column, the largest first, and its caveats."""
+    cancels = cancellation(subject.network.outer_weights_) > CANCELS
+    return [_kind(subject, kind) for kind in KINDS if not (kind == "paper" and cancels)]
 
 
 def _kind(subject: Subject, kind: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..plots.drawing import signed
+from ..plots.drawing import evidence_text, odds_mark, signed
 from ..validation import module
 from ..writing import whole
 from .effects import effect_chart
@@ -29,8 +29,8 @@ from .pictures import (
     shades,
     waterfall,
 )
-from .ring import ring
-from .words import KINDS, percent, summary
+from .ring import HALF, WHOLE, ring
+from .words import KINDS, joints, percent, summary
 
 TEMPLATES = "templates"
 
@@ -105,7 +105,7 @@ def to_html(facts: dict[str, Any], *, title: str | None = None) -> str:
             title=title or (f"Model report: {target}" if target else "Model report"),
             summary=summary(facts),
             kinds=KINDS,
-            rings=[ring(one) for one in facts["maps"]],
+            rings=[ring(one, WHOLE if len(facts["maps"]) == 1 else HALF) for one in facts["maps"]],
             policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'",
             script=markupsafe.Markup(script),
             style=markupsafe.Markup(style),
@@ -123,6 +123,12 @@ def embedded_json(value: Any) -> str:
     return text
 
 
+def breakable(text: Any) -> Any:
+    """Return text as markup that may end a line at its joints, so that no word is broken elsewhere."""
+    markupsafe = module("markupsafe", "report")
+    return markupsafe.Markup("<wbr>").join(joints(str(text)))
+
+
 def _environment() -> Any:
     jinja2 = module("jinja2", "report")
     environment = jinja2.Environment(
@@ -132,7 +138,8 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "signed": signed}
+    environment.filters |= {"percent": percent, "signed": signed, "breakable": breakable}
+    environment.filters |= {"evidence": evidence_text, "odds": odds_mark}
     environment.globals |= {
         "calibration_chart": calibration_chart,
         "cumulated": cumulated,

@@ -34,7 +34,7 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def formation_chart(formed: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the margins of the classes with most rows, summed up over the steps of the reasoning."""
+    """Return the evidence for the classes with most rows, summed up over the steps of the reasoning."""
     drawn = largest(formed, MOST_LINES)
     with_cases = any(one["cases"] for one in formed)
     lines = [cumulated(one, with_cases) for one in drawn]
@@ -52,7 +52,7 @@ def largest(classes: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
 
 
 def cumulated(one: dict[str, Any], with_cases: bool) -> list[float]:
-    """Return a class's mean margin at the start, after the features, after each iteration, and with the cases."""
+    """Return the mean evidence for a class at the start, after features and iterations, and with the cases."""
     found = [one["base"]]
     for step in [*one["steps"], *([one["cases"]] if with_cases else [])]:
         found.append(found[-1] + step)
@@ -130,7 +130,7 @@ def calibration_chart(bins: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def waterfall(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the bars from the start to the margin, each where the one before ends, in percent of the width."""
+    """Return the bars from the start to the evidence, each where the one before ends, in percent of the width."""
     steps = [(reason["name"], reason["value"], reason["adds"]) for reason in row["reasons"]]
     if row["n_others"] > 0:
         steps.append((f"{row['n_others']} others", "", row["others"]))
@@ -140,7 +140,7 @@ def waterfall(row: dict[str, Any]) -> list[dict[str, Any]]:
     low, high = min(0.0, *ends), max(0.0, *ends)
     bars = [_bar(row["compared"], "", (0.0, row["start"]), low, high)]
     bars += [_bar(*step[:2], pair, low, high) for step, pair in zip(steps, pairwise(ends), strict=True)]
-    last = _bar("margin", "", (0.0, row["margin"]), low, high)
+    last = _bar("all together", "", (0.0, row["evidence"]), low, high)
     return [bars[0] | {"kind": "total"}, *bars[1:], last | {"kind": "total"}]
 
 

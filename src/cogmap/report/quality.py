@@ -4,61 +4,39 @@ Easy to get wrong: the model may have seen these rows. What it scores on them is
 on new ones; models of the same kind that did not see the rows which they are judged on are.
 """
 
-import warnings
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from ..evaluation import Evaluation, cross_validate, from_probabilities
+from ..evaluation import Evaluation, from_probabilities
 from .subject import Subject
+from .unseen import Unseen
 
 
-def quality(subject: Subject, n_folds: int) -> dict[str, Any]:
+def quality(subject: Subject, told: Unseen) -> dict[str, Any]:
     """Return the evaluation of the parameters and of the model; `reason` says why there is no cross-validation."""
-    counts = np.bincount(subject.codes)
-    counts = counts[counts > 0]
-    folds, reason, found = min(n_folds, int(counts.min())), None, None
-    if len(counts) < 2:
-        reason = "All rows are of one class."
-    elif folds < 2:
-        rare = subject.classes[int(np.flatnonzero(np.bincount(subject.codes) == 1)[0])]
-        reason = f"Class {rare!r} has one row, and a fold more than that."
-    else:
-        with warnings.catch_warnings():
-            # What is doubtful about the model is said elsewhere, once and not for each fold.
-            warnings.simplefilter("ignore")
-            found = cross_validate(*_unfitted(subject), subject.labels, n_folds=folds)
+    counts = np.bincount(subject.codes, minlength=len(subject.classes))
     itself = from_probabilities(subject.probability, subject.codes, subject.classes)
+    n_right = int((told.predicted == subject.codes).sum())
     return {
-        "n_folds": folds,
-        "reason": reason,
-        "cross_validated": None if found is None else _plain(found),
+        "n_folds": told.n_folds,
+        "reason": told.reason,
+        "cross_validated": None if told.reason else _plain(_cross_validated(subject, told)),
         "itself": _plain(itself),
         "most_frequent": {
-            "name": subject.classes[int(np.bincount(subject.codes).argmax())],
+            "name": subject.classes[int(counts.argmax())],
             "share": float(counts.max() / counts.sum()),
         },
+        "beats_most_frequent": bool(n_right > counts.max()),
     }
 
 
-def _unfitted(subject: Subject) -> tuple[Any, Any]:
-    """Return the model, unfitted, and its rows; columns stay what they are in it, whatever a part of the rows shows.
-
-    Statements name concepts, which a part of the rows may lack; then the encoding is that of the model, too.
-    """
-    if not subject.is_tabular:
-        return clone(subject.model), subject.inputs
-    if len(subject.network.knowledge_):
-        return clone(subject.network), subject.model.encode(subject.inputs)
-    kinds: dict[str, list[str]] = {"number": [], "category": []}
-    for column in subject.model.columns_:
-        if column.kind in kinds and column.name in subject.frame:
-            kinds[column.kind].append(column.name)
-    drop = [name for name in map(str, subject.model.drop) if name in subject.frame]
-    model = clone(subject.model).set_params(numeric=kinds["number"], categorical=kinds["category"], drop=drop)
-    return model, subject.inputs
+def _cross_validated(subject: Subject, told: Unseen) -> Evaluation:
+    """Evaluate what the models of the folds predict, for the classes that the rows have."""
+    present = np.unique(subject.codes)
+    names = [subject.classes[k] for k in present]
+    return from_probabilities(told.probability[:, present], np.searchsorted(present, subject.codes), names)
 
 
 def _plain(found: Evaluation) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What the states do while the network reasons, and how the margin of each class forms meanwhile.
+"""What the states do while the network reasons, and how the evidence for each class forms meanwhile.
 
-The margin of class k is its score less the mean of the others'. Over the rows of class k it is, in the mean, base +
-Σ_t (what iteration t adds) + (what remembered rows add).
+Over the rows of a class, the evidence for it is, in the mean, base + Σ_t (what iteration t adds) + (what remembered
+rows add).
 
 Easy to get wrong: iterations that change the states need not change the decision. The states move for as long as
 `max_iter` allows; the decision reads no more iterations than leave-one-out found useful.
@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.relevance import margins
 from .subject import Codes, Subject, spread
 
 ROWS = 1000
 """Most rows whose states are looked at."""
 
 CLASS_ROWS = 200
-"""Most rows of one class over which its margin is the mean."""
+"""Most rows of one class over which the evidence for it is the mean."""
 
 
 def dynamics(subject: Subject) -> dict[str, Any]:
@@ -45,24 +44,21 @@ def dynamics(subject: Subject) -> dict[str, Any]:
 
 
 def formation(subject: Subject) -> list[dict[str, Any]]:
-    """Return how the margin of each class that has rows forms, in the mean over these rows."""
+    """Return how the evidence for each class that has rows forms, in the mean over these rows."""
     present = [k for k in range(len(subject.classes)) if (subject.codes == k).any()]
     return [_formed(subject, k) for k in present]
 
 
 def _formed(subject: Subject, k: int) -> dict[str, Any]:
     own: Codes = np.flatnonzero(subject.codes == k)
-    explanation = subject.model.explain(subject.rows(own[spread(len(own), CLASS_ROWS)]))
-    network, direction = subject.network, margins(len(subject.classes))[:, k]
-    shape = (network.n_iter_ + 1, len(network.concept_names_))
-    steps = sum(part.terms(direction, shape).sum(axis=2).mean(axis=0) for part in explanation.splits)
-    base = sum(float(part.base @ direction) for part in explanation.splits)
-    cases = sum(float((part.cases @ direction).mean()) for part in explanation.splits)
+    label = subject.model.classes_[k : k + 1].tolist()[0]
+    explanation = subject.model.explain(subject.rows(own[spread(len(own), CLASS_ROWS)]), classes=[label])
     return {
         "name": subject.classes[k],
-        "n_rows": len(explanation),
-        "base": base,
-        "steps": np.asarray(steps).tolist(),
-        "cases": cases,
-        "margin": float((explanation.scores @ direction).mean()),
+        "n_rows": len(own),
+        "unit": explanation.unit(label),
+        "base": float(explanation.base[0]),
+        "steps": explanation.contributions(label).sum(axis=2).mean(axis=0).tolist(),
+        "cases": float(explanation.cases[:, 0].mean()),
+        "evidence": float(explanation.evidence[:, 0].mean()),
     }

@@ -3,22 +3,26 @@
 Easy to get wrong: two edges between the same concepts lie on one line unless each bends to its own right.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.activation import Array
 from ..plots.drawing import short_names, shortened
-from ..plots.ring import ring_order
+from ..plots.ring import ring_angles, ring_order
 
-WIDTH = 820.0
-LEVEL = 16
-"""Concepts up to which names are level; of more, they point away from the centre."""
 
-HEIGHT = {True: 520.0, False: 800.0}
-RADIUS = {True: 190.0, False: 215.0}
-NAME = 18
-"""Most characters of a name beside its node."""
+class Frame(NamedTuple):
+    """Size of a drawing, radius of its ring, and the most characters of a name beside a node."""
+
+    width: float
+    height: float
+    radius: float
+    name: int
+
+
+HALF, WHOLE = Frame(820.0, 540.0, 205.0, 18), Frame(1080.0, 660.0, 265.0, 26)
+"""Drawings of half the page's width, beside another, and of all of it."""
 
 LEAST_NODE, LARGEST_NODE = 12.0, 20.0
 GAP = 7.0
@@ -29,26 +33,24 @@ STEPS = 100
 """Positions of the slider, from all edges to the strongest."""
 
 
-def ring(one: dict[str, Any]) -> dict[str, Any]:
+def ring(one: dict[str, Any], frame: Frame) -> dict[str, Any]:
     """Return positions of concepts, curves of edges, and the slider's start, for a map of `network_maps`."""
     concepts, edges = one["concepts"], one["edges"]
-    level = len(concepts) <= LEVEL
     largest = max((abs(edge["weight"]) for edge in edges), default=0.0)
     start = _first_threshold(edges, len(concepts), largest)
     shown = [edge for edge in edges if abs(edge["weight"]) >= start / STEPS * largest]
     angle = _angles(len(concepts), shown)
     node = _node_radii([concept["share"] for concept in concepts])
-    centre = np.array([WIDTH, HEIGHT[level]]) / 2
-    position = centre + RADIUS[level] * np.c_[np.cos(angle), -np.sin(angle)]
+    centre = np.array([frame.width, frame.height]) / 2
+    position = centre + frame.radius * np.c_[np.cos(angle), -np.sin(angle)]
     return {
-        "width": WIDTH,
-        "height": HEIGHT[level],
-        "turned": not level,
+        "width": frame.width,
+        "height": frame.height,
         "largest": largest,
         "start": start,
         "steps": STEPS,
         "n_shown": len(shown),
-        "nodes": _nodes(concepts, position, node, angle, level),
+        "nodes": _nodes(concepts, position, node, angle, frame.name),
         "edges": [
             {
                 **edge,
@@ -76,7 +78,7 @@ def _angles(count: int, shown: list[dict[str, Any]]) -> Array:
     for edge in shown:
         linked[edge["source"], edge["target"]] = 1
     angle = np.empty(count)
-    angle[ring_order(linked)] = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
+    angle[ring_order(linked)] = ring_angles(count)
     return angle
 
 
@@ -88,14 +90,16 @@ def _node_radii(shares: list[float]) -> Array:
 
 
 def _nodes(
-    concepts: list[dict[str, Any]], position: Array, node: Array, angle: Array, level: bool
+    concepts: list[dict[str, Any]], position: Array, node: Array, angle: Array, width: int
 ) -> list[dict[str, Any]]:
-    names = [shortened(name, NAME) for name in short_names([concept["name"] for concept in concepts], NAME)]
+    names = [shortened(name, width) for name in short_names([concept["name"] for concept in concepts], width)]
+    # All names are equally far out, so that neighbours keep to their lines.
+    reach = LARGEST_NODE + GAP
     found = []
     for k, concept in enumerate(concepts):
         right, up = np.cos(angle[k]), np.sin(angle[k])
-        x, y = position[k] + (node[k] + GAP) * np.array([right, -up])
-        middle = level and abs(right) < 0.1
+        x, y = position[k] + reach * np.array([right, -up])
+        middle = abs(right) < 0.1
         found.append(
             {
                 **concept,
@@ -106,8 +110,7 @@ def _nodes(
                 "radius": round(float(node[k]), 1),
                 "text_x": round(float(x), 1),
                 "text_y": round(float(y - (6 * up if middle else 0)), 1),
-                "anchor": "middle" if middle else "start" if right > -1e-9 else "end",
-                "turn": 0.0 if level else round(float(-np.degrees(angle[k]) + (0 if right > -1e-9 else 180)), 1),
+                "anchor": "middle" if middle else "start" if right > 0 else "end",
             }
         )
     return found

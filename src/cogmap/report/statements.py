@@ -1,7 +1,8 @@
 """What experts stated, and what it changed: two models on the same rows, without the statements and with them.
 
 Easy to get wrong: the given model may come from other rows, which alone would change it. Both models are therefore
-fitted here; where the rows are those of the given model, the second is that model again.
+fitted here; where the rows are those of the given model, the second is that model again. Their scores are
+cross-validated.
 """
 
 import warnings
@@ -16,7 +17,7 @@ from .subject import Subject
 SHOWN = 8
 
 
-def statements(subject: Subject) -> dict[str, Any]:
+def statements(subject: Subject, n_folds: int) -> dict[str, Any]:
     """Return the statements, and what they change; `changes` is None where nothing is stated."""
     stated = subject.network.knowledge_
     return {
@@ -29,20 +30,21 @@ def statements(subject: Subject) -> dict[str, Any]:
             }
             for one in stated
         ],
-        "changes": _changes(subject) if len(stated) else None,
+        "changes": _changes(subject, n_folds) if len(stated) else None,
     }
 
 
-def _changes(subject: Subject) -> dict[str, Any]:
+def _changes(subject: Subject, n_folds: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         # The same warnings came when the model was fitted.
         warnings.simplefilter("ignore")
         without, stated = (_fitted(subject, knowledge) for knowledge in (None, subject.network.knowledge_))
-        found = without.compare(stated, subject.inputs, subject.labels)
+        found = without.compare(stated, subject.inputs, subject.labels, n_folds=n_folds or None)
     changed = (item for item in found.relevance.items() if item[1].before != item[1].after)
     moved = sorted(changed, key=lambda item: -abs(item[1].after - item[1].before))
     return {
         "n_rows": found.n_rows,
+        "measured": found.measured,
         "scores": [{"name": name, **getattr(found, name)._asdict()} for name in METRICS],
         "n_changed_rows": len(found.rows),
         "n_changed_edges": len(found.edges),

@@ -1,12 +1,17 @@
-"""The report in a few sentences, and names of parts, from the facts."""
+"""The report in a few sentences, and names of parts, from the facts.
 
+Easy to get wrong: whoever reads the sentences first need not know what an iteration, a margin or a fixed point is. Such
+words are for the technical part.
+"""
+
+import re
 from typing import Any
 
 KINDS = {
     "model": (
         "By the model",
         "How far the decision moves with the column between two rows. What related columns share is divided among "
-        "them. Start with this one.",
+        "them.",
     ),
     "data": (
         "By the data",
@@ -15,8 +20,7 @@ KINDS = {
     ),
     "paper": (
         "By the paper",
-        "The sum of all absolute weights that leave the column's concepts. It counts weights that cancel each other, "
-        "so it can differ much from the other two.",
+        "The sum of all absolute weights that leave the column's concepts.",
     ),
 }
 
@@ -30,16 +34,22 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}\u00a0%"
 
 
+def joints(text: str) -> list[str]:
+    """Return a text in parts between which a line may end: after _ / . and the like, and before a capital letter."""
+    return re.split(r"(?<=[_/.:;,=+-])(?=\w)|(?<=[a-z])(?=[A-Z])", text)
+
+
 def summary(facts: dict[str, Any]) -> list[str]:
-    """Return the report in short: quality, relevance, reasoning, and what is serious in the data."""
+    """Return the report in short: quality, relevance, how the decision comes about, and what is serious in the data."""
     return [*_quality(facts["quality"]), _relevance(facts), _reasoning(facts), *_serious(facts)]
 
 
 def _quality(quality: dict[str, Any]) -> list[str]:
     found, frequent = quality["cross_validated"], quality["most_frequent"]
     always = f"always saying “{frequent['name']}” would be right for {percent(frequent['share'])}"
+    useless = f"It is no better than always saying “{frequent['name']}”: do not use it to tell the classes apart."
     if found is None:
-        return [f"It was not cross-validated: {quality['reason']}"]
+        return [f"It was not cross-validated: {quality['reason']}"] + [useless] * (not quality["beats_most_frequent"])
     right = f"Of rows that it did not see, such a model gets {percent(found['accuracy'])} right; {always}."
     gain = quality["itself"]["accuracy"] - found["accuracy"]
     if gain > 0.1:
@@ -47,7 +57,7 @@ def _quality(quality: dict[str, Any]) -> list[str]:
             f" On the given rows it is right for {percent(quality['itself']['accuracy'])}: if it was fitted on them, "
             "it knows them better than new ones."
         )
-    return [right]
+    return [right] + [useless] * (not quality["beats_most_frequent"])
 
 
 def _relevance(facts: dict[str, Any]) -> str:
@@ -55,7 +65,7 @@ def _relevance(facts: dict[str, Any]) -> str:
     top = [f"{column['name']} ({percent(column['share'])})" for column in columns[:3] if column["share"] > 0]
     if not top:
         return "No column matters: the model says the same for all rows."
-    return f"What matters most is {', then '.join(top)}: the shares of the relevance by the model."
+    return f"What matters most is {', then '.join(top)}: the shares of how far the decision moves with the columns."
 
 
 def _reasoning(facts: dict[str, Any]) -> str:
@@ -65,10 +75,10 @@ def _reasoning(facts: dict[str, Any]) -> str:
     cases = sum(abs(one["cases"]) for one in formed)
     total = (first + later + cases) or 1.0
     if not later and not cases:
-        return "The features alone decide; no iteration of the reasoning was found to help."
-    parts = [f"{percent(first / total)} comes from the features themselves"]
-    parts += [f"{percent(later / total)} from the iterations"]
-    parts += [f"{percent(cases / total)} from remembered rows"] * bool(cases)
+        return "Each column acts on the decision by itself; how columns act on each other was not found to help."
+    parts = [f"{percent(first / total)} comes from the columns by themselves"]
+    parts += [f"{percent(later / total)} from how they act on each other"] * bool(later)
+    parts += [f"{percent(cases / total)} from similar rows that it remembers"] * bool(cases)
     return f"Of what makes up the decision, {', '.join(parts[:-1])} and {parts[-1]}."
 
 

@@ -77,6 +77,17 @@ for (const map of document.querySelectorAll(".map")) {
   slider.addEventListener("input", filter);
 }
 
+for (const scroller of document.querySelectorAll(".scroller")) {
+  const box = scroller.querySelector(".scroll");
+  const update = () => {
+    scroller.classList.toggle("over", box.scrollWidth > box.clientWidth + 1);
+    scroller.classList.toggle("end", box.scrollLeft + box.clientWidth >= box.scrollWidth - 1);
+  };
+  box.addEventListener("scroll", update, { passive: true });
+  new ResizeObserver(update).observe(box);
+  update();
+}
+
 window.addEventListener("beforeprint", () => {
   for (const part of document.querySelectorAll("details")) part.open = true;
 });
