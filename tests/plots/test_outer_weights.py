@@ -97,7 +97,7 @@ def test_one_concept_and_no_weights_can_be_drawn():
 
 @pytest.mark.parametrize("scale", [1.0, 1e18, 1e200])
 def test_weights_that_cancel_are_drawn_on_a_scale_that_can_be_read(rng, scale, assert_legible):
-    """Weights on two states of the same concept of up to 1e18 leave a thousandth of that."""
+    """Weights on two states of a concept leave a thousandth of their size."""
     large = scale * rng.normal(size=(12, 2))
     weights = np.array([large, -large + 1e-3 * scale * rng.normal(size=(12, 2))])
     display = OuterWeightsDisplay(weights, np.array(["a", "b"])).plot()
@@ -115,3 +115,11 @@ def test_weights_that_do_not_cancel_keep_their_scale(weights):
     display = OuterWeightsDisplay(weights + 2, np.arange(3)).plot()
     assert "cancel" not in display.ax_[0].get_title()
     assert display.ax_[0].get_ylabel() == "outer weight"
+
+
+def test_weights_that_other_concepts_cancel_are_recognised_by_their_size(rng):
+    """Weights of one sign over the iterations, and of 1e9 although no score is above 100."""
+    weights = 1e9 * rng.uniform(1, 2, size=(3, 6, 2)) * np.array([1, -1])[:, None].repeat(3, axis=1).reshape(1, 6, 1)
+    display = OuterWeightsDisplay(weights, np.arange(2)).plot()
+    assert display.cancel
+    assert max(map(abs, display.ax_[0].get_ylim())) < 10

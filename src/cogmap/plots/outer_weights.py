@@ -22,6 +22,9 @@ from .drawing import MOST_CLASSES, NEGATIVE, NEUTRAL, class_style, data_frame, p
 EDGES = np.linspace(-4, 4, 41)
 """Bins of the histogram; normalised weights have root mean square 1."""
 
+MOST_SIZE = 1e4
+"""Largest weight that can stand by itself: states are at most 1 and scores some tens, so others cancel a larger one."""
+
 MOST_GROWTH = 1000.0
 """Growth of the weights over the iterations beyond which their axis is logarithmic."""
 
@@ -98,7 +101,7 @@ class OuterWeightsDisplay:
     @property
     def cancel(self) -> bool:
         """Whether the weights cancel each other, so that the size of a single one says nothing."""
-        return cancellation(self.weights) > CANCELS
+        return cancellation(self.weights) > CANCELS or float(np.abs(self.weights).max(initial=0.0)) > MOST_SIZE
 
     def band(self) -> tuple[Array, Array]:
         """Return mean and half the width of its 95 % confidence interval over the concepts as drawn, both (T + 1, N)."""
@@ -154,7 +157,7 @@ class OuterWeightsDisplay:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         n_classes = len(self.classes)
         which = f", first {MOST_CLASSES} of {n_classes} classes" if n_classes > MOST_CLASSES else ""
-        note = f"\nthey cancel, {_written(cancellation(self.weights))} : 1, so single ones say little" * self.cancel
+        note = "\nthey cancel each other, so that single ones say little" * self.cancel
         ax.set_title(f"Outer weights: mean over concepts, 95 % band{which}{note}", fontsize=10)
         ax.set(xlabel="iteration", ylabel="normalised outer weight" if self.cancel else "outer weight")
         size = (np.abs(mean) + half).max(axis=1)
@@ -195,8 +198,3 @@ def _symmetric_log(ax: Any, least: float, largest: float) -> None:
     ax.set_yticks([*-powers[::-1], 0, *powers])
     ax.yaxis.set_minor_locator(NullLocator())
     ax.set_ylabel(f"{ax.get_ylabel()} (logarithmic away from 0)")
-
-
-def _written(ratio: float) -> str:
-    """Return a large number as text."""
-    return f"{ratio:.0f}" if ratio < 1e4 else f"{ratio:.0e}".replace("e+0", "e").replace("e+", "e")
