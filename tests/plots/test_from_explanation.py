@@ -19,7 +19,8 @@ def test_the_waterfall_ends_at_the_log_odds(fitted, wine, stacked, by):
         display = WaterfallDisplay.from_explanation(explanation, row, model.classes_[1], by=by)
         np.testing.assert_allclose(display.evidence, expected[row], atol=1e-9)
         np.testing.assert_allclose(display.steps()[-1].end, expected[row], atol=1e-8 * np.abs(expected).max())
-        assert display.ax_.get_xlabel() == "log-odds of 1 against the average of all classes"
+        assert display.ax_.get_xlabel() == explanation.unit(1)
+        assert display.ax_.get_xlabel().endswith(" 1 against the average of all classes")
 
 
 def test_of_an_estimator_the_predicted_class_is_drawn(fitted, wine):
@@ -28,5 +29,5 @@ def test_of_an_estimator_the_predicted_class_is_drawn(fitted, wine):
     assert display.class_name == str(fitted.predict(X[61:62])[0])
     again = WaterfallDisplay.from_explanation(fitted.explain(X), 61, fitted.predict(X[61:62])[0])
     np.testing.assert_allclose(display.contributions, again.contributions, atol=1e-9)
-    unnamed = WaterfallDisplay.from_estimator(fitted, X.to_numpy(), row=61, label=2)
-    assert unnamed.class_name == "2"
+    other = WaterfallDisplay.from_estimator(fitted, X, row=61, label=2, by="iteration")
+    assert (other.class_name, other.by) == ("2", "iteration")

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from cogmap import LTCNClassifier, TabularClassifier, load
+from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier, load
 from cogmap.report import report_facts, to_html
 from cogmap.report.words import summary
 
@@ -180,19 +180,20 @@ def test_rows_are_typical_uncertain_or_wrong_for_models_that_did_not_see_them(
         assert row["predicted"] == tabular.classes_[probability[row["position"]].argmax()]
 
 
-def test_remembered_rows_are_not_explained_by_the_model_that_remembers_them(iris):
+def test_remembered_rows_are_not_explained_by_the_model_that_remembers_them(rng):
     """A model of remembered rows is certain of each of them; of rows that it did not see, it is not."""
-    noisy = iris.assign(target=np.random.default_rng(0).permutation(iris["target"].to_numpy()))
-    X, y = noisy.drop(columns="target"), noisy["target"]
-    model = LTCNClassifier(cases=True).fit(X, y) if "cases" in LTCNClassifier().get_params() else None
-    model = model or LTCNClassifier(alpha=0.0, max_iter=8).fit(X, y)
-    found = report_facts(model, noisy, "target")
+    X = pd.DataFrame(rng.uniform(0, 4, size=(240, 2)), columns=["east", "north"])
+    board = pd.Series(np.where(np.floor(X).sum(axis=1) % 2 > 0, "black", "white"), name="field")
+    y = board.where(rng.random(240) > 0.15, "white")
+    model = LTCNClassifierCV().fit(X, y)
+    found = report_facts(model, X, y)
+    assert found["overview"]["n_remembered"] > 0
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     probability = cross_val_predict(clone(model), X, y, cv=folds, method="predict_proba")
-    ordered = np.sort(probability, axis=1)
     least = next(row for row in found["explained"]["rows"] if "the least certain" in row["role"])
-    assert least["position"] == (ordered[:, -1] - ordered[:, -2]).argmin()
-    assert least["probability"] == pytest.approx(ordered[least["position"], -1])
+    assert least["position"] == np.abs(probability[:, 1] - 0.5).argmin()
+    for row in found["explained"]["rows"]:
+        assert row["probability"] == pytest.approx(probability[row["position"]].max())
 
 
 def test_reasons_add_up_to_the_log_odds_of_the_model_that_did_not_see_the_row(pages, unseen_people):
@@ -232,16 +233,34 @@ def test_without_folds_the_model_itself_explains(iris):
     assert "The model itself predicts and explains them" in to_html(facts)
 
 
+@pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")
 def test_a_useless_model_is_said_to_be_no_better_than_the_majority(iris, of_stack, rng):
     frame = pd.DataFrame({"noise": rng.normal(size=90), "kind": np.repeat(["often", "seldom"], [70, 20])})
     model = LTCNClassifier(max_iter=1).fit(frame[["noise"]], frame["kind"])
     facts = report_facts(model, frame, "kind")
-    right = (1 - np.array(facts["quality"]["cross_validated"]["accuracy"])) * 90
-    assert facts["quality"]["beats_most_frequent"] == (90 - right > 70)
-    if not facts["quality"]["beats_most_frequent"]:
-        assert "It is no better than always saying “often”" in " ".join(summary(facts))
-    assert of_stack["quality"]["beats_most_frequent"]
+    assert facts["quality"]["cross_validated"]["accuracy"] <= 70 / 90
+    assert "This is no better than always naming 'often'" in " ".join(summary(facts))
     assert "no better" not in " ".join(summary(of_stack))
+
+
+def test_labels_are_those_of_predict_where_a_metric_moves_the_decision(rng):
+    """With decision_metric="balanced_accuracy" the rare class is named below one half."""
+    frame = pd.DataFrame({"size": np.r_[rng.normal(0, 1, 140), rng.normal(1, 1, 20)]})
+    frame["kind"] = np.repeat(["often", "seldom"], [140, 20])
+    X, y = frame[["size"]], frame["kind"]
+    model = LTCNClassifier(max_iter=2, decision_metric="balanced_accuracy").fit(X, y)
+    facts = report_facts(model, frame, "kind")
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    predicted = cross_val_predict(clone(model), X, y, cv=folds)
+    probability = cross_val_predict(clone(model), X, y, cv=folds, method="predict_proba")
+    assert (predicted != model.classes_[probability.argmax(axis=1)]).any()
+    assert facts["quality"]["cross_validated"]["confusion"] == metrics.confusion_matrix(y, predicted).tolist()
+    assert facts["quality"]["itself"]["accuracy"] == pytest.approx(model.score(X, y))
+    assert facts["explained"]["n_wrong"] == (predicted != y).sum()
+    for row in facts["explained"]["rows"]:
+        assert row["predicted"] == predicted[row["position"]]
+        own = probability[row["position"], model.classes_.tolist().index(row["predicted"])]
+        assert row["probability"] == pytest.approx(own)
 
 
 def test_rows_keep_their_own_labels(tabular, passengers):

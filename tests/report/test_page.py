@@ -196,6 +196,7 @@ def test_models_of_few_concepts_have_a_report(columns, iris):
     assert page.count('class="node"') == columns
 
 
+@pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")
 def test_a_model_that_may_use_no_column_has_a_report(passengers):
     X, y = passengers[["fare", "class"]], passengers["survived"]
     knowledge = Knowledge().irrelevant("fare").irrelevant("class")

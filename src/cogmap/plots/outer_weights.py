@@ -104,7 +104,7 @@ class OuterWeightsDisplay:
         return cancellation(self.weights) > CANCELS or float(np.abs(self.weights).max(initial=0.0)) > MOST_SIZE
 
     def band(self) -> tuple[Array, Array]:
-        """Return mean and half the width of its 95 % confidence interval over the concepts as drawn, both (T + 1, N)."""
+        """Return mean and half the width of its 95 % confidence interval over concepts, as drawn; both (T + 1, N)."""
         drawn = self.normalised if self.cancel else self.weights
         n = drawn.shape[1]
         error = drawn.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros_like(drawn[:, 0])

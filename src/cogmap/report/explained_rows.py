@@ -104,17 +104,17 @@ def _row(subject: Subject, told: Unseen, explanation: Any, i: int, position: int
         "compared": compared_with(explanation),
         "unit": explanation.unit(label),
         "start": float(explanation.baseline_scores[i, explained]),
-        "reasons": [_reason(explanation, i, j, float(values[j]), subject.classes[code]) for j in shown],
+        "reasons": [_reason(explanation, i, j, float(values[j]), label) for j in shown],
         "others": float(values.sum() - values[shown].sum()),
         "n_others": int((values != 0).sum()) - len(shown),
         "evidence": float(explanation.evidence[i, explained]),
     }
 
 
-def _reason(explanation: Any, i: int, j: int, adds: float, name: str) -> dict[str, Any]:
+def _reason(explanation: Any, i: int, j: int, adds: float, label: Any) -> dict[str, Any]:
     """Return one feature's name, value and evidence, and what that does to the odds."""
     value = written(explanation.values[i][j])
-    return {"name": explanation.feature_names[j], "value": value, "adds": adds, "odds": odds_words(adds, name)}
+    return {"name": explanation.feature_names[j], "value": value, "adds": adds, "odds": odds_words(adds, label)}
 
 
 def written(value: Any) -> str:

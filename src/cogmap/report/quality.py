@@ -17,18 +17,18 @@ from .unseen import Unseen
 def quality(subject: Subject, told: Unseen) -> dict[str, Any]:
     """Return the evaluation of the parameters and of the model; `reason` says why there is no cross-validation."""
     counts = np.bincount(subject.codes, minlength=len(subject.classes))
-    itself = from_probabilities(subject.probability, subject.codes, subject.classes)
-    n_right = int((told.predicted == subject.codes).sum())
+    itself = from_probabilities(subject.probability, subject.codes, subject.classes, subject.predicted)
+    found = None if told.reason else _cross_validated(subject, told)
     return {
         "n_folds": told.n_folds,
         "reason": told.reason,
-        "cross_validated": None if told.reason else _plain(_cross_validated(subject, told)),
+        "cross_validated": None if found is None else _plain(found),
         "itself": _plain(itself),
         "most_frequent": {
             "name": subject.classes[int(counts.argmax())],
             "share": float(counts.max() / counts.sum()),
         },
-        "beats_most_frequent": bool(n_right > counts.max()),
+        "remark": (found or itself).remark,
     }
 
 
@@ -36,7 +36,8 @@ def _cross_validated(subject: Subject, told: Unseen) -> Evaluation:
     """Evaluate what the models of the folds predict, for the classes that the rows have."""
     present = np.unique(subject.codes)
     names = [subject.classes[k] for k in present]
-    return from_probabilities(told.probability[:, present], np.searchsorted(present, subject.codes), names)
+    truth, predicted = (np.searchsorted(present, codes) for codes in (subject.codes, told.predicted))
+    return from_probabilities(told.probability[:, present], truth, names, predicted)
 
 
 def _plain(found: Evaluation) -> dict[str, Any]:

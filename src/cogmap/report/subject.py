@@ -85,6 +85,11 @@ class Subject:
         """The model's class probabilities, shape (n, n_classes)."""
         return np.asarray(self.model.predict_proba(self.inputs))
 
+    @cached_property
+    def predicted(self) -> Codes:
+        """The class that the model predicts, as a position in `model.classes_`; shape (n,)."""
+        return np.searchsorted(self.model.classes_, self.model.predict(self.inputs))
+
     @property
     def used_columns(self) -> list[str]:
         """Columns that the model was to use: all but those that it was told to drop."""

@@ -61,8 +61,7 @@ def unseen(subject: Subject, n_folds: int) -> Unseen:
     possible, reason = possible_folds(subject.labels, n_folds)
     fold = np.zeros(n_rows, dtype=np.intp)
     if reason is not None:
-        predicted = np.searchsorted(classes, subject.model.predict(subject.inputs))
-        return Unseen(0, reason, [subject.model], fold, subject.probability, predicted)
+        return Unseen(0, reason, [subject.model], fold, subject.probability, subject.predicted)
     probability, codes = np.zeros((n_rows, len(classes))), np.zeros(n_rows, dtype=np.intp)
     models = []
     for k, (model, test) in enumerate(fold_models(subject.model, subject.inputs, subject.labels, possible)):

@@ -47,9 +47,9 @@ def summary(facts: dict[str, Any]) -> list[str]:
 def _quality(quality: dict[str, Any]) -> list[str]:
     found, frequent = quality["cross_validated"], quality["most_frequent"]
     always = f"always saying “{frequent['name']}” would be right for {percent(frequent['share'])}"
-    useless = f"It is no better than always saying “{frequent['name']}”: do not use it to tell the classes apart."
+    remark = [quality["remark"]] * bool(quality["remark"])
     if found is None:
-        return [f"It was not cross-validated: {quality['reason']}"] + [useless] * (not quality["beats_most_frequent"])
+        return [f"It was not cross-validated: {quality['reason']}", *remark]
     right = f"Of rows that it did not see, such a model gets {percent(found['accuracy'])} right; {always}."
     gain = quality["itself"]["accuracy"] - found["accuracy"]
     if gain > 0.1:
@@ -57,7 +57,7 @@ def _quality(quality: dict[str, Any]) -> list[str]:
             f" On the given rows it is right for {percent(quality['itself']['accuracy'])}: if it was fitted on them, "
             "it knows them better than new ones."
         )
-    return [right] + [useless] * (not quality["beats_most_frequent"])
+    return [right, *remark]
 
 
 def _relevance(facts: dict[str, Any]) -> str:
