@@ -22,7 +22,7 @@ def measure(output: Path) -> dict[str, Any]:
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     predicted = cross_val_predict(model, X, y, cv=folds)
     model.fit(X, y)
-    order = np.argsort(-model.feature_importances_)
+    order, dynamics = np.argsort(-model.feature_importances_), model.diagnose(X)
     output.mkdir(parents=True, exist_ok=True)
     return {
         "data": "wine",
@@ -32,7 +32,8 @@ def measure(output: Path) -> dict[str, Any]:
         "accuracy": float(accuracy_score(y, predicted)),
         "kappa": float(cohen_kappa_score(y, predicted)),
         "relevance": {str(X.columns[i]): float(model.feature_importances_[i]) for i in order},
-        "reasoning": str(model.diagnose(X)),
+        "reasoning": str(dynamics),
+        "settled": int((dynamics.period == 1).sum()),
         "map": str(_save(CognitiveMapDisplay.from_estimator(model).figure_, output / "map.png")),
         "trajectory": str(_save(TrajectoryDisplay.from_estimator(model, X, y).figure_, output / "trajectory.png")),
     }
@@ -48,7 +49,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     for name, share in list(found["relevance"].items())[:5]:
         yield f"  {name:<30} {share:.3f}"
     yield ""
-    yield f"reasoning: {found['reasoning']}"
+    yield f"reasoning:  comes to rest for {found['settled']} of {found['rows']} rows"
     yield f"map:        {found['map']}"
     yield f"trajectory: {found['trajectory']}"
 

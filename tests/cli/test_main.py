@@ -17,6 +17,8 @@ def test_demo_prints_scores_and_names_and_draws_two_pictures(tmp_path):
     assert result.exit_code == 0, result.output
     assert float(re.search(r"kappa ([\d.]+)", result.output)[1]) > 0.9
     assert "flavanoids" in result.output
+    assert "comes to rest for 178 of 178 rows" in result.output
+    assert "fixed point" not in result.output
     assert {path.name for path in (tmp_path / "new").iterdir()} == {"map.png", "trajectory.png"}
 
 
