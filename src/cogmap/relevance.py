@@ -19,10 +19,8 @@ from .core.activation import Array
 from .core.decision import evidence_directions
 from .core.readout import UNTRUSTWORTHY_CONDITION, StateReadout
 from .core.relevance import (
-    CANCELS,
     KINDS,
     Interval,
-    cancellation,
     correlated_groups,
     over_classes,
     paper_relevance,
@@ -31,6 +29,7 @@ from .core.relevance import (
     percentiles,
     resamples,
     row_means,
+    weights_cancel,
 )
 from .estimator import NetworkClassifier
 from .evidence import Groups, attribute, scaled_features, scores_of, single_features, spread_rows
@@ -127,12 +126,12 @@ def check_kind(kind: str) -> None:
 
 def warn_if_unreliable(estimator: NetworkClassifier, kind: str) -> None:
     """Warn where a kind says little about the decision: weights that cancel, or scores that rounding decides."""
-    cancels = cancellation(estimator.outer_weights_)
     rounded = any(isinstance(model.readout, StateReadout) for model, _ in estimator._members)
-    if kind == "paper" and cancels > CANCELS:
+    if kind == "paper" and weights_cancel(estimator.outer_weights_):
+        largest = float(np.abs(estimator.outer_weights_).max())
         message = (
-            f"The paper's relevance adds up outer weights that cancel each other ({cancels:.1e} times what is left of "
-            "them): it says little about the decision. Use kind='model' or kind='data'."
+            f"The paper's relevance adds up outer weights that cancel each other (the largest is {largest:.1e}): it "
+            "says little about the decision. Use kind='model' or kind='data'."
         )
     elif rounded and estimator.condition_ > UNTRUSTWORTHY_CONDITION:
         message = (

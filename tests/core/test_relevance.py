@@ -13,6 +13,7 @@ from cogmap.core.relevance import (
     percentiles,
     resamples,
     row_means,
+    weights_cancel,
 )
 
 
@@ -31,6 +32,15 @@ def test_cancellation_is_one_where_no_weight_meets_another_sign():
     R[1] *= -1
     assert cancellation(R) == 3
     assert cancellation(np.zeros((3, 2, 2))) == 1
+
+
+@pytest.mark.parametrize(
+    ("outer", "cancel"),
+    [([[5.0, -3.0]], False), ([[900.0, -900.0], [1.0, -1.0]], False), ([[2e5, -2e5]], True), ([[3.0], [-2.9]], True)],
+)
+def test_weights_cancel_over_iterations_or_between_concepts(outer, cancel):
+    """Each line is an iteration, each number a concept's weight on one class."""
+    assert weights_cancel(np.array(outer)[:, :, None]) == cancel
 
 
 def test_margins_are_a_class_less_the_mean_of_the_others(rng):

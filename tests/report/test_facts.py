@@ -98,11 +98,11 @@ def test_relevance_is_the_models(of_stack, stack, of_people, tabular):
 
 def test_the_papers_relevance_is_left_out_where_weights_cancel(of_stack, of_people, stack, tabular, iris):
     X, y = iris.drop(columns="target"), iris["target"]
-    single = LTCNClassifier(max_iter=1).fit(X, y)
+    single = LTCNClassifier.paper(max_iter=3).fit(X, y)
     of_single = report_facts(single, X, y, n_folds=2)
     for facts, model in ((of_stack, stack), (of_people, tabular.classifier_), (of_single, single)):
         outer = model.outer_weights_
-        cancel = sum(np.abs(outer).ravel()) > 20 * sum(np.abs(sum(outer)).ravel())
+        cancel = sum(np.abs(outer).ravel()) > 20 * sum(np.abs(sum(outer)).ravel()) or np.abs(outer).max() > 1000
         assert [found["kind"] for found in facts["relevance"]] == ["model", "data"] + ["paper"] * (not cancel)
         assert facts["relevance"][0]["caveats"] == []
     assert {len(facts["relevance"]) for facts in (of_stack, of_single)} == {2, 3}

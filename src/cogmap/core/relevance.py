@@ -31,6 +31,13 @@ iterations in another basis, up to 1e13: 95 % and more of Ω are then weights th
 """
 
 
+LARGEST = 1e3
+"""Outer weight beyond which the same holds, whatever t: states are at most 1 and scores some tens, so that weights on
+other concepts cancel it. On four sets and with seven readouts, the rank correlation of Ω with the kind "model" is .50
+in the mean of the ten fits that keep to both bounds, and −.15 in that of the others.
+"""
+
+
 def paper_relevance(inner_weights: Array, outer_weights: Array) -> Array:
     """Return Ω(i) = Σ_j |w_ij| + Σ_j Σ_t |r_ij^t|: outgoing weights only, biases left out; shape (M,)."""
     relevance: Array = np.abs(inner_weights).sum(axis=1) + np.abs(outer_weights).sum(axis=(0, 2))
@@ -47,6 +54,12 @@ def cancellation(outer_weights: Array) -> float:
     """Return Σ|r_ij^t| / Σ|Σ_t r_ij^t|: how far the weights on the states of one concept cancel each other."""
     left = np.abs(outer_weights.sum(axis=0)).sum()
     return float(np.abs(outer_weights).sum() / left) if left > 0 else 1.0
+
+
+def weights_cancel(outer_weights: Array) -> bool:
+    """Say whether outer weights cancel each other, those on one concept's states or those on several concepts."""
+    largest = float(np.abs(outer_weights).max(initial=0.0))
+    return largest > LARGEST or cancellation(outer_weights) > CANCELS
 
 
 def margins(n_classes: int) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ..core.activation import Array
-from ..core.relevance import CANCELS, cancellation
+from ..core.relevance import weights_cancel
 from ..estimator import NetworkClassifier
 from ..tabular import TabularClassifier
 from .concepts import network_of
@@ -21,9 +21,6 @@ from .drawing import MOST_CLASSES, NEGATIVE, NEUTRAL, class_style, data_frame, p
 
 EDGES = np.linspace(-4, 4, 41)
 """Bins of the histogram; normalised weights have root mean square 1."""
-
-MOST_SIZE = 1e4
-"""Largest weight that can stand by itself: states are at most 1 and scores some tens, so others cancel a larger one."""
 
 MOST_GROWTH = 1000.0
 """Growth of the weights over the iterations beyond which their axis is logarithmic."""
@@ -101,7 +98,7 @@ class OuterWeightsDisplay:
     @property
     def cancel(self) -> bool:
         """Whether the weights cancel each other, so that the size of a single one says nothing."""
-        return cancellation(self.weights) > CANCELS or float(np.abs(self.weights).max(initial=0.0)) > MOST_SIZE
+        return weights_cancel(self.weights)
 
     def band(self) -> tuple[Array, Array]:
         """Return mean and half the width of its 95 % confidence interval over concepts, as drawn; both (T + 1, N)."""

@@ -8,14 +8,14 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..core.relevance import CANCELS, KINDS, cancellation
+from ..core.relevance import KINDS, weights_cancel
 from .subject import Subject
 
 
 def importance(subject: Subject) -> list[dict[str, Any]]:
     """Return for each kind that can be trusted the relevance of every column, the largest first, and its caveats."""
-    cancels = cancellation(subject.network.outer_weights_) > CANCELS
-    return [_kind(subject, kind) for kind in KINDS if not (kind == "paper" and cancels)]
+    cancel = weights_cancel(subject.network.outer_weights_)
+    return [_kind(subject, kind) for kind in KINDS if not (kind == "paper" and cancel)]
 
 
 def _kind(subject: Subject, kind: Any) -> dict[str, Any]:
