@@ -53,10 +53,4 @@ def refitted(model: Any, X: Any, labels: NDArray[Any], *, keep_concepts: bool = 
         again.classifier_ = clone(model.classifier_).fit(model.encode(X), labels)
         again.classes_ = again.classifier_.classes_
         return again
-    kinds: dict[str, list[str]] = {"number": [], "category": []}
-    for column in model.columns_:
-        if column.kind in kinds and column.name in X:
-            kinds[column.kind].append(column.name)
-    drop = [name for name in map(str, model.drop) if name in X]
-    again = clone(model).set_params(numeric=kinds["number"], categorical=kinds["category"], drop=drop)
-    return again.fit(X, labels)
+    return clone(model)._fit(X, labels, None, model.columns_)
