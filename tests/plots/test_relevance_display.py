@@ -6,6 +6,7 @@ import pytest
 from cogmap.plots import RelevanceDisplay
 
 
+@pytest.mark.filterwarnings("ignore::cogmap.UnreliableRelevanceWarning")
 @pytest.mark.parametrize("kind", ["model", "paper", "data"])
 def test_bars_are_the_relevance_without_rows(fitted, kind):
     display = RelevanceDisplay.from_estimator(fitted, kind=kind, n_features=None)
