@@ -1,4 +1,8 @@
-"""Shared data: scikit-learn's own sets always, the paper's where COGMAP_DATA points at them."""
+"""Shared data: scikit-learn's own sets always, the paper's where COGMAP_DATA points at them.
+
+Easy to get wrong: hypothesis also draws the constants of those modules that are imported at the time, and tests that
+ran before in the same process decide which these are. Without them, every run draws the same examples.
+"""
 
 import os
 from pathlib import Path
@@ -6,13 +10,28 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
-# Where CI is set, every run draws the same examples; other runs search on, and print what reproduces a failure.
-# None has a deadline: how long an example takes is a matter of the machine.
-settings.register_profile("ci", derandomize=True, database=None, deadline=None)
-settings.register_profile("search", print_blob=True, deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "search")
+# How long an example takes is a matter of the machine, so there is no deadline.
+ANYWHERE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+settings.register_profile("same", ANYWHERE, derandomize=True)
+settings.register_profile("soak", ANYWHERE, print_blob=True)
+settings.load_profile("same")
+providers._get_local_constants = lambda: providers._local_constants
+
+SOAK = 10
+"""How many times as many examples a soak draws."""
+
+
+def pytest_collection_modifyitems(config, items):
+    """Let every property draw more examples in a soak, those too that ask for a number of their own."""
+    if config.getoption("--hypothesis-profile") != "soak":
+        return
+    functions = {getattr(item, "obj", None) for item in items}
+    for function in (each for each in functions if getattr(each, "is_hypothesis_test", False)):
+        chosen = function._hypothesis_internal_use_settings
+        function._hypothesis_internal_use_settings = settings(chosen, max_examples=SOAK * chosen.max_examples)
 
 
 @pytest.fixture(scope="session")
