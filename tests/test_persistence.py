@@ -2,8 +2,10 @@ import json
 import pickle
 import subprocess
 import sys
+import threading
 from dataclasses import fields, is_dataclass, replace
 from hashlib import sha256
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -167,7 +169,7 @@ LABELS = {
     "float": np.array([-1.0, 0.0, 3.0]),
     "float32": np.array([1.0, 2.0, 3.0], dtype=np.float32),
     "text": np.array(["setosa", "naïve 🌸", ""]),
-    "objects": np.array(["a", "b", "\ud800"], dtype=object),
+    "objects": np.array(["a", "b", "naïve 🌸"], dtype=object),
 }
 
 
@@ -178,6 +180,14 @@ def test_labels_keep_their_type(name, iris, tmp_path):
     loaded = cogmap.load(model.save(tmp_path / "model.cogmap"))
     assert loaded.classes_.dtype == model.classes_.dtype
     assert_same(loaded, model, X)
+
+
+def test_half_a_character_is_no_label_of_a_file(iris, tmp_path):
+    X, y = iris
+    model = LTCNClassifier(max_iter=2).fit(X, np.array(["a", "b", "\ud800"], dtype=object)[y])
+    with pytest.raises(ModelFileError, match=r"holds half a character, a lone surrogate: .*\\ud800'"):
+        model.save(tmp_path / "model.cogmap")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_labels_of_another_type_are_named(iris, tmp_path):
@@ -314,6 +324,37 @@ def test_an_estimator_around_a_classifier_is_stored_the_same_way(wine, tmp_path,
     assert loaded.columns_ == model.columns_
     assert_same(loaded.classifier_, model.classifier_, wine[0])
     assert_same(loaded.classifier.fit(*wine), model.classifier_, wine[0])
+
+
+# Files that change
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_one_model_or_the_other(iris, tmp_path):
+    """A reader sees the old file or the new one, never parts of both."""
+    X, y = iris
+    small, large = (LTCNClassifier(max_iter=n).fit(X, y) for n in (0, 3))
+    contents = [model.save(tmp_path / "model.cogmap").read_bytes() for model in (small, large)]
+    expected = {model.n_iter_: model.decision_function(X).tobytes() for model in (small, large)}
+    stop = threading.Event()
+
+    def replace_again_and_again():
+        for content in cycle(contents):
+            (tmp_path / "next").write_bytes(content)
+            (tmp_path / "next").replace(tmp_path / "model.cogmap")
+            if stop.is_set():
+                return
+
+    writer, seen = threading.Thread(target=replace_again_and_again), set()
+    writer.start()
+    try:
+        for _ in range(100):
+            loaded = cogmap.load(tmp_path / "model.cogmap")
+            assert loaded.decision_function(X).tobytes() == expected[loaded.n_iter_]
+            seen.add(loaded.n_iter_)
+    finally:
+        stop.set()
+        writer.join()
+    assert len(seen) == 2
 
 
 # Old versions

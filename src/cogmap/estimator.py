@@ -526,6 +526,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         check_weights(weight)
         if not (weight > 0).all():
             rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
+        if len(rows) == 0:
+            raise ValueError("Every sample_weight is 0: give rows of at least two classes a weight above 0.")
         classes, codes = np.unique(labels, return_inverse=True)
         count = np.bincount(codes, weight, len(classes)).astype(np.float64)
         return rows, codes, weight, self._class_shares(classes, count)

@@ -106,5 +106,6 @@ def contraction_bound(network: Network) -> float:
 
     For the classic rules φ is 1, and the memory rule's matrix is W + I.
     """
-    norm = min(spectral_norm(network.weights), *(float(np.linalg.norm(network.weights, o)) for o in (1, np.inf)))
+    size = np.abs(network.weights)
+    norm = min(spectral_norm(network.weights), *(float(size.sum(axis=axis).max(initial=0.0)) for axis in (0, 1)))
     return float(network.phi * network.activation.lipschitz * norm)

@@ -149,6 +149,8 @@ def stable_regression(given: Regressors) -> tuple[Array, Array]:
 
 def spectral_norm(W: Array) -> float:
     """Return the largest singular value; of a large W by Lanczos iterations, because all of them take its cube."""
+    if len(W) == 0:  # of which numpy before 2.3 knows no norm
+        return 0.0
     if len(W) <= WEIGHT_COLUMNS:
         return float(np.linalg.norm(W, 2))
     start = np.random.default_rng(0).normal(size=len(W))

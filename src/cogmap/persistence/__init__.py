@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelFileError
-from .container import read, write
+from .container import opened, write
 from .document import from_document, to_document
 
 __all__ = ["load", "metadata", "save"]
@@ -41,7 +41,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, data: str | os.PathLik
     path = Path(path)
     try:
         document, arrays = to_document(estimator, None if data is None else _sha256(Path(data)))
-        write(path, document, arrays, check=lambda written: from_document(*read(written)))
+        write(path, document, arrays, check=_read)
     except ModelFileError as error:
         raise ModelFileError(f"The model cannot be saved as {str(path)!r}: {error}") from error
     return path
@@ -89,12 +89,16 @@ def metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _checked(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
     """Return the document and the estimator of a file."""
     try:
-        document, arrays = read(Path(path))
-        return document, from_document(document, arrays)
+        return _read(Path(path))
     except ModelFileError as error:
         raise ModelFileError(f"{str(path)!r} cannot be loaded: {error}") from error
     except MemoryError as error:
         raise ModelFileError(f"{str(path)!r} cannot be loaded: it needs more memory than there is.") from error
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Any]:
+    with opened(path) as (document, arrays):
+        return document, from_document(document, arrays)
 
 
 def _sha256(path: Path) -> str:
