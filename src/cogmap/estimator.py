@@ -123,6 +123,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def diagnose(self, X: ArrayLike) -> Dynamics:
         """Say for each row whether its trajectory reaches a fixed point or a limit cycle within `max_iter`.
 
+        At most 1000 iterations are followed, and limit cycles of at most 32 states are found.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -435,7 +437,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _diagnosed(self, rows: Array) -> Dynamics:
         tol = max(self.tol, float(np.finfo(np.float64).eps))
-        return merged([diagnose(model.states(rows, self._longest), model.network, tol) for model in self._networks])
+        return merged([diagnose(m.network, m.concepts(rows), self._longest, tol) for m in self._networks])
 
     def _raw(self, X: Array) -> Array:
         """Return the raw class scores of checked rows on the scale of the one-hot, shape (n, n_classes)."""

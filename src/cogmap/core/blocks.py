@@ -5,7 +5,7 @@ therefore always processed in blocks of one fixed shape, the last one padded, so
 not depend on which rows came with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -20,6 +20,11 @@ With 256 rows, OpenBLAS's kernel of height 12 rounds the last four otherwise (`b
 
 def in_blocks(function: Callable[[Array], Array], X: Array) -> Array:
     """Return `function` of all rows, computed in blocks of exactly `ROWS` rows."""
+    return np.concatenate([function(block) for block in blocks(X)])[: len(X)]
+
+
+def blocks(X: Array) -> Iterator[Array]:
+    """Yield the rows in blocks of exactly `ROWS`, the last one padded with zeros."""
     padded = np.concatenate([X, np.zeros((-len(X) % ROWS, X.shape[1]))])
-    blocks = [function(padded[start : start + ROWS]) for start in range(0, len(padded), ROWS)]
-    return np.concatenate(blocks)[: len(X)]
+    for start in range(0, len(padded), ROWS):
+        yield padded[start : start + ROWS]

@@ -7,14 +7,24 @@ Easy to get wrong: with φ < 1 the map contains A⁰, so a contraction gives *ea
 same one for all rows only if φ = 1, or if the states say so.
 """
 
+from collections import deque
 from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .activation import Array
+from .blocks import ROWS, blocks
 from .inner import spectral_norm
-from .reasoning import Network
+from .reasoning import Network, states
+
+FOLLOWED = 1000
+"""Most iterations that are followed, whatever `max_iter` allows: a row that has not settled by then counts as neither."""
+
+LONGEST_PERIOD = 32
+"""Longest limit cycle that is looked for: that many states are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +41,15 @@ class Dynamics:
         Whether all rows reached one and the same fixed point.
     contraction : float
         Upper bound on the contraction factor; below 1 it proves that every trajectory converges.
+    moves : array of shape (T,)
+        The largest change of any activation of any row in each iteration.
     """
 
     period: NDArray[np.intp]
     reached_at: NDArray[np.intp]
     unique: bool
     contraction: float
+    moves: Array
 
     def __str__(self) -> str:
         n, n_cycles = len(self.period), int((self.period > 1).sum())
@@ -54,26 +67,56 @@ class Dynamics:
         return "; ".join(lines)
 
 
-def _first_settled(moved: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return per row the first column from which on no entry is true; the number of columns if the last one is."""
-    start: NDArray[np.intp] = moved.shape[1] - np.argmax(np.c_[moved[:, ::-1], np.ones(len(moved), bool)], axis=1)
-    return start
+class Followed(NamedTuple):
+    """What a block of rows did: the verdict on each, how far any moved in each iteration, and the last three states."""
+
+    period: NDArray[np.intp]
+    reached_at: NDArray[np.intp]
+    moves: Array
+    last: Array
 
 
-def diagnose(trajectory: Array, network: Network, tol: float) -> Dynamics:
-    """Classify each row of a trajectory of shape (n, T + 1, M).
+def diagnose(network: Network, initial: Array, n_iter: int, tol: float) -> Dynamics:
+    """Classify the trajectories of rows with these initial states over `n_iter` iterations, `FOLLOWED` at most.
 
     A cycle of length P is accepted once it was seen twice: the states from `reached_at` on, at least 2P of
     them, agree with those P later within `tol` in every concept.
     """
-    n, n_states = trajectory.shape[:2]
+    n_iter, n = min(n_iter, FOLLOWED), len(initial)
+    parts = [
+        _follow(network, block, min(ROWS, n - start), n_iter, tol)
+        for start, block in zip(range(0, n, ROWS), blocks(initial), strict=True)
+    ]
+    period, reached_at = (np.concatenate([part[i] for part in parts]) for i in range(2))
+    moves = np.max([part.moves for part in parts], axis=0)
+    last = np.concatenate([part.last for part in parts])
+    return Dynamics(period, reached_at, _all_alike(last, period, tol), contraction_bound(network), moves)
+
+
+def _follow(network: Network, initial: Array, n: int, n_iter: int, tol: float) -> Followed:
+    """Follow the first `n` rows of a block; a state that equals the one before it, bit by bit, is the last to come."""
+    longest, n_states = min((n_iter + 1) // 2, LONGEST_PERIOD), n_iter + 1
+    # For each length P, the first state from which on all agree with those P later.
+    start, moves = np.zeros((longest + 1, n), dtype=np.intp), np.zeros(n_iter)
+    recent: deque[Array] = deque(maxlen=max(longest, 3))
+    apart = np.empty((n, initial.shape[1]))
+    for t, state in enumerate(islice(states(network, initial), n_states)):
+        for P in range(1, min(t, longest) + 1):
+            np.subtract(state[:n], recent[-P][:n], out=apart)
+            change = np.abs(apart, out=apart).max(axis=1, initial=0.0)
+            start[P, change >= tol] = t - P + 1
+            if P == 1:
+                moves[t - 1] = change.max()
+        recent.append(state)
+        if t and moves[t - 1] == 0:
+            recent.extend([state, state])
+            break
     period, reached_at = np.zeros(n, dtype=np.intp), np.full(n, -1, dtype=np.intp)
-    for P in range(1, n_states // 2 + 1):
-        moved = np.abs(trajectory[:, P:] - trajectory[:, :-P]).max(axis=2, initial=0.0) >= tol
-        start = _first_settled(moved)
-        found = (period == 0) & (start + 2 * P <= n_states)
-        period[found], reached_at[found] = P, start[found]
-    return Dynamics(period, reached_at, _all_alike(trajectory, period, tol), contraction_bound(network))
+    for P in range(longest, 0, -1):
+        found = start[P] + 2 * P <= n_states
+        period[found], reached_at[found] = P, start[P, found]
+    last = np.stack([state[:n] for state in list(recent)[-min(3, n_states) :]], axis=1)
+    return Followed(period, reached_at, moves, last)
 
 
 def merged(parts: list[Dynamics]) -> Dynamics:
@@ -85,20 +128,21 @@ def merged(parts: list[Dynamics]) -> Dynamics:
         np.where(period > 0, last, -1),
         all(part.unique for part in parts),
         max(part.contraction for part in parts),
+        np.max([part.moves for part in parts], axis=0),
     )
 
 
-def _all_alike(trajectory: Array, period: NDArray[np.intp], tol: float) -> bool:
-    """Whether all rows ended in one fixed point.
+def _all_alike(last: Array, period: NDArray[np.intp], tol: float) -> bool:
+    """Whether all rows ended in one fixed point; `last` has their last three states.
 
     A row whose steps shrink by the factor ρ is still up to step / (1 − ρ) away from its limit, so slow
     convergence to one point is not mistaken for many points.
     """
     if len(period) == 0 or (period != 1).any():
         return False
-    step = np.abs(np.diff(trajectory[:, -3:], axis=1)).max(axis=(0, 2), initial=0.0)
+    step = np.abs(np.diff(last, axis=1)).max(axis=(0, 2), initial=0.0)
     rate = min(step[-1] / step[0], 0.99) if step[0] > 0 else 0.0
-    return bool(np.ptp(trajectory[:, -1], axis=0).max(initial=0.0) <= 2 * tol / (1 - rate))
+    return bool(np.ptp(last[:, -1], axis=0).max(initial=0.0) <= 2 * tol / (1 - rate))
 
 
 def contraction_bound(network: Network) -> float:

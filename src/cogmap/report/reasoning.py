@@ -26,8 +26,6 @@ def dynamics(subject: Subject) -> dict[str, Any]:
     network = subject.network
     found = network._diagnosed(rows)
     fixed, cycles = found.period == 1, found.period > 1
-    states = (model.states(rows, network._longest) for model in network._networks)
-    moves = [np.abs(np.diff(part, axis=1)).max(axis=(0, 2), initial=0.0) for part in states]
     return {
         "text": str(found),
         "n_rows": len(rows),
@@ -38,7 +36,7 @@ def dynamics(subject: Subject) -> dict[str, Any]:
         "n_neither": int((found.period == 0).sum()),
         "unique": bool(found.unique),
         "contraction": float(found.contraction),
-        "largest_move": np.max(moves, axis=0).tolist(),
+        "largest_move": found.moves.tolist(),
         "n_iterations_read": int(network.n_iter_),
     }
 
