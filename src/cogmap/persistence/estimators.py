@@ -20,6 +20,7 @@ from ..tuning import GRID, as_grid
 from .columns import Columns, Text, complete_tabular
 from .kinds import Array, Json, Kind, Maybe, Real, Scope, Whole, Written
 from .schema import CONCEPTS, DECISION, NETWORK, READOUT, SUMMARY
+from .soundness import check_classifier
 from .values import Labels, NameList, Names, Value
 
 NETWORKS = 256
@@ -147,9 +148,9 @@ def _complete_networks(estimator: Any, scope: Scope) -> None:
     estimator.n_iter_ = len(estimator.outer_weights_) - 1
     scope.bind("L", sum(len(model.network.bias) for model in estimator._networks))
     scope.bind("S", 1 + max(model.readout.n_iter for model, _ in estimator._members))
-    scope.need(len(estimator._network_names) == len(estimator._networks), "one name for each network")
     scope.need(isinstance(estimator.knowledge_, Knowledge), "knowledge")
     estimator._join_networks()
+    check_classifier(estimator, scope)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ reads, P innovations and the constant, C cases, K rows of the summary.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.activation import ACTIVATIONS
 from ..core.activation import Array as Floats
@@ -26,6 +27,9 @@ def _check_scaling(scaling: Scaling, scope: Scope) -> None:
         scope.need(len(values) == len(heights) > 1, "two or more knots, each with a value and a height")
         for knots in (values, heights):
             scope.need(bool((np.diff(knots) >= 0).all()), "knots in increasing order")
+        with np.errstate(over="ignore"):
+            scope.need(bool(np.isfinite(values[-1] - values[0])), "knots whose span is a number")
+        _need_states(heights, scope)
 
 
 def _check_concepts(concepts: Concepts, scope: Scope) -> None:
@@ -33,6 +37,33 @@ def _check_concepts(concepts: Concepts, scope: Scope) -> None:
     scope.bind("M", sum(max(1, len(peaks)) for peaks in concepts.peaks))
     for peaks in concepts.peaks:
         scope.need(len(peaks) != 1 and bool((np.diff(peaks) > 0).all()), "terms in increasing order")
+        _need_states(peaks, scope)
+
+
+def _need_states(values: NDArray[np.float64], scope: Scope) -> None:
+    """Refuse what is beyond the range of every activation, [−1, 1]; rounding aside."""
+    scope.need(bool((np.abs(values) <= 1 + 1e-9).all()), "numbers from -1 to 1, as states are")
+
+
+def _check_network(network: Network, scope: Scope) -> None:
+    # States are at most 1, so this bounds what f is given.
+    with np.errstate(over="ignore"):
+        largest = np.abs(network.weights).sum(axis=0) + np.abs(network.bias)
+    scope.need(bool(np.isfinite(largest).all()), "weights whose sums are numbers")
+
+
+def _check_shrunk(readout: ShrunkReadout, scope: Scope) -> None:
+    _need_states(readout.reference, scope.at("reference"))
+    for name in ("shrink", "caps"):
+        scope.at(name).need(bool((getattr(readout, name) >= 0).all()), "numbers from 0 on")
+
+
+def _check_increments(readout: IncrementReadout, scope: Scope) -> None:
+    _need_states(readout.reference, scope.at("reference"))
+
+
+def _check_metric(metric: Metric, scope: Scope) -> None:
+    _need_states(metric.mean, scope.at("mean"))
 
 
 def _check_basis(basis: Basis, scope: Scope) -> None:
@@ -61,6 +92,7 @@ NETWORK = Record(
         "phi": Real(low=0.0, high=1.0),
         "activation": Named(ACTIVATIONS),
     },
+    _check_network,
 )
 SUMMARY = Record(
     Summary,
@@ -86,8 +118,9 @@ SHRUNK = Record(
         "shrink": Array("F64", ("T + 1",)),
         "caps": Array("F64", ("T + 1",)),
     },
+    _check_shrunk,
 )
-METRIC = Record(Metric, {"mean": Array("F64", ("M",)), "map": Array("F64", ("M", "M"))})
+METRIC = Record(Metric, {"mean": Array("F64", ("M",)), "map": Array("F64", ("M", "M"))}, _check_metric)
 READOUT = OneOf(
     {
         "states": Record(StateReadout, {"weights": Array("F64", ("T + 1", "M", "N")), "bias": Array("F64", ("N",))}),
@@ -99,6 +132,7 @@ READOUT = OneOf(
                 "coefficients": Array("F64", ("T + 1", "M", "N")),
                 "constant": Array("F64", ("N",)),
             },
+            _check_increments,
         ),
         "cases": Record(
             CaseReadout,

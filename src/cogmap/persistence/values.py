@@ -247,6 +247,7 @@ class Labels:
         values, dtype = scope.items(node["values"], self.size), node["dtype"]
         scope.need(isinstance(dtype, str) and dtype in LABEL_TYPES, f"labels of dtype {', '.join(LABEL_TYPES)}")
         scope.need(all(type(value) in LABEL_TYPES[dtype] for value in values), f"labels that are {dtype}")
+        scope.need(len({type(value) for value in values}) < 2, "labels of one type: all text, or all numbers")
         longest = max((len(value) for value in values if isinstance(value, str)), default=0)
         scope.need(4 * longest * len(values) <= LABEL_BYTES, "labels of a sensible length")
         try:
