@@ -46,13 +46,14 @@ def at(document, path):
 FITTED, NETWORK = "model.fitted.", "model.fitted._members.networks.0."
 READOUT = "model.fitted._members.members.0.readout."
 EDITS = [
-    ("format", 2, "it has format 2 and was written by cogmap 0.1.0, but cogmap .* reads formats up to 1"),
+    ("format", 3, "it has format 3 and was written by 'cogmap 0.1.0', but cogmap .* reads formats up to 2"),
     ("format", "1", "its format is '1', which is none"),
     ("format", True, "its format is True"),
     ("format", "1" * 999, r"its format is '1{79}, which is none"),
     ("epsilon", [0] * 999, "its epsilon is .{80}, and this version"),
     ("epsilon", 0.02, "its epsilon is 0.02, and this version of cogmap has 0.01"),
-    ("library", None, "document.library must be text"),
+    ("library", None, "document.library must be a line of text"),
+    ("library", "cogmap\x1b[31m", "document.library must be a line of text"),
     ("data_sha256", "abc", "document.data_sha256 must be null or 64 hexadecimal digits"),
     ("extra", 1, "document has the unknown key 'extra'"),
     ("model.class", "Pipeline", "model must be one of LTCNClassifier, LTCNClassifierCV"),

@@ -16,7 +16,7 @@ from cogmap.persistence.document import FORMAT
 
 MODELS = {
     "stack": LTCNClassifierCV(max_iter=3, terms=(None, 3)),
-    "innovations": LTCNClassifier(max_iter=4, class_weight="balanced"),
+    "innovations": LTCNClassifier(max_iter=4, class_weight="balanced", decision_metric="kappa"),
     "increments": LTCNClassifier(max_iter=3, alpha=0.5, activation="tanh"),
     "tabular": TabularClassifier(LTCNClassifier(max_iter=2), drop=["sepal width"]),
     "states": LTCNClassifier.paper(max_iter=2, rule="kosko-memory"),

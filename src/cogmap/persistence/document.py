@@ -39,7 +39,8 @@ def from_document(document: Json, arrays: Arrays) -> Any:
     scope.need(isinstance(document, dict), "a JSON object")
     _check_format(document)
     document = scope.entries(document, {"format", "library", "epsilon", "data_sha256", "model"})
-    scope.at("library").need(isinstance(document["library"], str), "text")
+    library = document["library"]
+    scope.at("library").need(isinstance(library, str) and library.isprintable() and len(library) <= 80, "a line of text")
     digest = document["data_sha256"]
     sound = digest is None or (isinstance(digest, str) and re.fullmatch("[0-9a-f]{64}", digest) is not None)
     scope.at("data_sha256").need(sound, "null or 64 hexadecimal digits")
@@ -57,6 +58,6 @@ def _check_format(document: dict[str, Json]) -> None:
         raise ModelFileError(f"its format is {version!r:.80}, which is none.")
     if version > FORMAT:
         raise ModelFileError(
-            f"it has format {version} and was written by {str(document.get('library'))[:80]}, but cogmap "
+            f"it has format {version} and was written by {document.get('library')!r:.80}, but cogmap "
             f"{__version__} reads formats up to {FORMAT}: install a newer version."
         )
