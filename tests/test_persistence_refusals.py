@@ -1,5 +1,8 @@
 """Model files that are damaged, hostile, or none."""
 
+import json
+import tracemalloc
+
 import numpy as np
 import pytest
 from safetensors.numpy import load as load_tensors
@@ -92,6 +95,15 @@ EDITS = [
     (f"{NETWORK}network.activation", "relu", "activation must be one of sigmoid, tanh"),
     (f"{NETWORK}network.phi", 1.5, "phi must be a number from 0 to 1"),
     (f"{NETWORK}network.weights.shape", [4, 5], "weights has size 5 where 4 is expected"),
+    (f"{FITTED}_longest", 2**40, "_longest must be a number from 3, the iterations that are read, to 1000000"),
+    (f"{FITTED}_longest", 1, "_longest must be a number from 3, the iterations that are read, to 1000000"),
+    ("model.parameters.max_iter", 2**40, "max_iter must be at most 1000000"),
+    (f"{FITTED}rank_", 10**9, "rank_ must be a number up to .* that of the readout's columns"),
+    (f"{FITTED}degrees_of_freedom_", 1e9, "degrees_of_freedom_ must be a number from 0 to"),
+    (f"{FITTED}degrees_of_freedom_", -1.0, "degrees_of_freedom_ must be a number from 0 to"),
+    (f"{FITTED}classes_", {"dtype": "object", "values": [0, 1, 2.5]}, "classes_ must be labels of one type"),
+    (f"{FITTED}classes_", {"dtype": "object", "values": [0, "a", "b"]}, "classes_ must be labels of one type"),
+    (f"{FITTED}_network_names", ["a", "a"], "_network_names must be one name for each network"),
     (f"{READOUT}type", "os.system", "type must be one of states, innovations, increments, cases"),
     (f"{READOUT}type", "states", "value lacks 'bias'"),
 ]
@@ -110,6 +122,13 @@ def test_what_does_not_fit_is_refused(sound, path, value, sentence):
 def _one_knot(lengths):
     """Leave the first feature one knot, and give the second the others."""
     return lengths + (lengths[0] - 1) * np.array([-1, 1, 0, 0])
+
+
+def _span(knots, end):
+    """Leave the knots in order, and move the ends of the first feature apart."""
+    moved = knots.copy()
+    moved[0], moved[np.flatnonzero(np.diff(knots) < 0)[0]] = -end, end
+    return moved
 
 
 ARRAYS = [
@@ -131,6 +150,15 @@ ARRAYS = [
     (f"{READOUT}value.basis.map", lambda a: -a, "basis must be a basis whose constant is positive"),
     (f"{READOUT}value.basis.map", lambda a: a[1:, 1:], "whiten has size .* where .* is expected"),
     (f"{READOUT}value.shrink", lambda a: a[1:], "shrink has size 2 where 3 is expected"),
+    (f"{READOUT}value.shrink", lambda a: -a, "shrink must be numbers from 0 on"),
+    (f"{READOUT}value.reference", lambda a: a + 2, "reference must be numbers from -1 to 1"),
+    (f"{NETWORK}concepts.scaling.values.entries", lambda a: _span(a, 1.5e308), "scaling must be knots whose span is"),
+    (f"{NETWORK}concepts.scaling.heights.entries", lambda a: 2 * a, "scaling must be numbers from -1 to 1"),
+    (f"{NETWORK}network.weights", lambda a: np.full_like(a, 1e308), "network must be weights whose sums are numbers"),
+    (f"{FITTED}_decision.projection", lambda a: np.full_like(a, 1e308), "probabilities; its weights are too large"),
+    (f"{FITTED}_constant", lambda a: np.full_like(a, -1e308), "probabilities; its weights are too large"),
+    (f"{READOUT}value.coefficients", lambda a: np.sign(a) * 1e308, "probabilities; its weights are too large"),
+    (f"{READOUT}value.basis.whiten", lambda a: a * 1e307, "probabilities; its weights are too large"),
 ]
 
 
@@ -170,6 +198,66 @@ def test_documents_that_are_none_are_refused(sound, text, sentence):
     content, load = sound
     with pytest.raises(ModelFileError, match=sentence):
         load(mutations.sealed(text, load_tensors(content)))
+
+
+NAMES = [
+    ("concept_names_", lambda names: [names[1], names[0], *names[2:]]),
+    ("concept_names_", lambda names: [names[0], names[0], *names[2:]]),
+    ("concept_names_", lambda names: [*names[:-1], names[-1] + " "]),
+    ("concept_names_", lambda names: [*names[:-1], "x3\x1b[31m"]),
+]
+
+
+@pytest.mark.parametrize(("key", "change"), NAMES)
+def test_names_that_are_not_those_of_the_features_are_refused(sound, key, change):
+    content, load = sound
+    document = mutations.document_of(content)
+    fitted = document["model"]["fitted"]
+    fitted[key] = change(fitted[key])
+    with pytest.raises(ModelFileError, match="concept_names_ must be the names of the features and their terms"):
+        load(mutations.sealed(document, load_tensors(content)))
+
+
+def test_names_of_terms_are_not_exchanged_and_may_differ_in_their_last_digit(iris, tmp_path):
+    model = LTCNClassifier(max_iter=1, terms=7).fit(*iris)
+    content = model.save(tmp_path / "model.cogmap").read_bytes()
+    names = model.concept_names_.tolist()
+    assert names[:2] == ["x0 is about 4.3", "x0 is about 5"]
+
+    def load(first, second):
+        document = mutations.document_of(content)
+        document["model"]["fitted"]["concept_names_"] = [first, second, *names[2:]]
+        (tmp_path / "edited.cogmap").write_bytes(mutations.sealed(document, load_tensors(content)))
+        return cogmap.load(tmp_path / "edited.cogmap")
+
+    assert load("x0 is about 4.301", names[1]).concept_names_[0] == "x0 is about 4.301"
+    for first, second in ((names[1], names[0]), ("x0 is about 4.4", names[1]), ("x1 is about 4.3", names[1])):
+        with pytest.raises(ModelFileError, match="concept_names_ must be the names"):
+            load(first, second)
+
+
+def test_numbers_beyond_all_bounds_and_halves_of_characters_are_refused(sound):
+    content, load = sound
+    document = mutations.document_of(content)
+    text = json.dumps(document)
+    condition = json.dumps(document["model"]["fitted"]["condition_"])
+    with pytest.raises(ModelFileError, match="1e400 is no number of 64 bits"):
+        load(mutations.sealed(text.replace(condition, "1e400"), load_tensors(content)))
+    document["model"]["fitted"]["concept_names_"][0] = "x\ud800"
+    with pytest.raises(ModelFileError, match=r"half a character, a lone surrogate: .*x\\ud800'"):
+        load(mutations.sealed(document, load_tensors(content)))
+
+
+def test_a_million_iterations_are_allowed_and_take_no_memory(iris, tmp_path):
+    model = cogmap.load(LTCNClassifier(max_iter=10**6).fit(*iris).save(tmp_path / "model.cogmap"))
+    tracemalloc.start()
+    text = model.explain(iris[0][:50]).dynamics
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "50 of 50 rows reach a fixed point" in str(text)
+    assert peak < 2e7
+    with pytest.raises(ModelFileError, match="max_iter must be at most 1000000"):
+        model.set_params(max_iter=10**6 + 1).save(tmp_path / "model.cogmap")
 
 
 def test_other_files_are_refused(sound, tmp_path):

@@ -22,6 +22,9 @@ from .kinds import Scope
 ITERATIONS = 10**6
 """Most iterations that a file may allow; `diagnose` follows far fewer."""
 
+LARGEST_SCORE = 1e100
+"""Far beyond every log-odds; sums, differences and products of such scores are still numbers."""
+
 NAME_TOLERANCE = 1e-3
 """Relative difference of the numbers in two names that are the same: another machine may round the last digit apart."""
 
@@ -85,7 +88,7 @@ def _check_probabilities(estimator: Any, scope: Scope) -> None:
     ends = [_ends(model.concepts, rows[0]) for model in estimator._networks[:1]]
     with np.errstate(all="ignore"):
         scores = estimator._decision(estimator._raw(np.concatenate([rows, *ends])))
-        sound = bool(np.isfinite(estimator._probability(scores)).all())
+        sound = bool((np.abs(scores) < LARGEST_SCORE).all())
     scope.need(sound, "a model that gives its training rows probabilities; its weights are too large for that")
 
 
