@@ -2,13 +2,24 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint study study-test cluster-test clean
+.PHONY: demo test soak test-lowest lint study study-test cluster-test clean
 
 demo: .venv/demo
 	$(BIN)/cogmap demo --output demo
 
 test: .venv/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+# Ten times as many examples of every property, from a fresh seed; `make soak SEED=…` draws those of a seed again.
+soak: SEED := $(or $(SEED),$(shell $(PYTHON) -c "import secrets; print(secrets.randbelow(2**32))"))
+soak: .venv/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m hypothesis \
+	  --hypothesis-profile=soak --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
+
+# With exactly the lowest versions that pyproject.toml declares, in an environment of their own. Spark and the study's
+# peers are left out: `make cluster-test` and `make study-test` have them.
+test-lowest: .venv/lowest/installed
+	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: .venv/lint
 	$(BIN)/ruff check .
@@ -45,6 +56,13 @@ clean:
 	$(PYTHON) -m venv .venv/cluster
 	.venv/cluster/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	.venv/cluster/bin/python -m pip install --quiet --editable . --group test --group cluster
+	touch $@
+
+.venv/lowest/installed: pyproject.toml .ci/lowest.py
+	$(PYTHON) -m venv --clear .venv/lowest
+	.venv/lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(PYTHON) .ci/lowest.py --without study spark > .venv/lowest/requirements.txt
+	.venv/lowest/bin/python -m pip install --quiet --requirement .venv/lowest/requirements.txt --editable .
 	touch $@
 
 .venv/demo: .venv/created pyproject.toml

@@ -1,42 +1,52 @@
-"""Print the lowest version that pyproject.toml declares of every library: a file of constraints for pip.
+"""Print the lowest version of every library that pyproject.toml declares, as requirements for pip.
 
-Run: python .ci/lowest.py EXTRA … (the extras to leave out, besides those of cogmap itself)
+Run: python .ci/lowest.py [--without EXTRA …]
 
-Easy to get wrong: a bound that nobody installs is a guess. Every requirement therefore has one, and all of a library
-are the same.
+Easy to get wrong: a bound that nobody installs is a guess. Every library therefore has one, the same wherever it is
+named, and `make test-lowest` installs exactly these.
 """
 
+import argparse
 import re
-import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[.*\])?>=(?P<version>[\w.]+)")
+REQUIREMENT = re.compile(r"(?P<library>[\w.-]+)(?P<extras>\[[\w,.-]+\])?(>=|==)(?P<version>[\w.]+)")
 
 
-def lowest(requirements: Iterable[str]) -> Iterator[str]:
-    """Yield each library once, pinned to its lower bound."""
-    found: dict[str, str] = {}
+def lowest(requirements: Iterable[str]) -> list[str]:
+    """Return each library pinned to its lower bound; cogmap's own extras are no libraries."""
+    bounds: dict[str, str] = {}
+    found = set()
     for requirement in requirements:
         if re.match(r"cogmap\b", requirement):
             continue
-        if (match := REQUIREMENT.fullmatch(requirement)) is None:
-            raise SystemExit(f"{requirement!r} in pyproject.toml must be a name and its lowest version, as 'name>=1.2'.")
-        name, extras, version = match["name"], match["extras"] or "", match["version"]
-        if found.setdefault(name, version) != version:
-            raise SystemExit(f"{name} has two lower bounds in pyproject.toml, {found[name]} and {version}.")
-        yield f"{name}{extras}=={version}"
+        match = REQUIREMENT.fullmatch(requirement.partition(";")[0].strip())
+        if match is None:
+            raise SystemExit(f"{requirement!r} in pyproject.toml must be a library and its lowest version: 'name>=1.2'.")
+        library, version = match["library"], match["version"]
+        if bounds.setdefault(library, version) != version:
+            raise SystemExit(f"{library} has two lowest versions in pyproject.toml: {bounds[library]} and {version}.")
+        found.add(f"{library}{match['extras'] or ''}=={version}")
+    return sorted(found)
+
+
+def declared(without: Iterable[str]) -> list[str]:
+    """Return the requirements of the core, of the extras but some, and of the tests."""
+    document = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
+    extras = document["project"]["optional-dependencies"]
+    if unknown := sorted(set(without) - set(extras)):
+        raise SystemExit(f"pyproject.toml has no extra {unknown[0]!r}.")
+    chosen = [extras[name] for name in extras if name not in without]
+    return sum(chosen, document["project"]["dependencies"] + document["dependency-groups"]["test"])
 
 
 def main() -> None:
-    """Print the libraries of the core and of all extras but those that the command line names."""
-    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    if unknown := set(sys.argv[1:]) - set(extras):
-        raise SystemExit(f"pyproject.toml has no extra {', '.join(sorted(unknown))}.")
-    chosen = [requirements for extra, requirements in extras.items() if extra not in sys.argv[1:]]
-    print("\n".join(sorted(set(lowest(sum(chosen, project["dependencies"]))))))
+    """Print one requirement a line."""
+    arguments = argparse.ArgumentParser(description="Print the lowest version of every library.")
+    arguments.add_argument("--without", nargs="*", default=[], metavar="EXTRA", help="extras to leave out")
+    print("\n".join(lowest(declared(arguments.parse_args().without))))
 
 
 if __name__ == "__main__":

@@ -339,6 +339,12 @@ def check_names(path: Path, names: list[str]) -> None:
         raise DataFileError(f"{path} has more than one column called {twice[0]!r}: rename them.")
 
 
+def _exact_numbers(version: str) -> dict[str, Any]:
+    """Return the option that reads numbers to their last bit, which pandas does by itself from 3.1 on."""
+    major, minor = (int(part) for part in version.split(".")[:2])
+    return {"float_precision": "round_trip"} if (major, minor) < (3, 1) else {}
+
+
 def parsed(
     path: Path, text: str, found: Layout, *, header: bool, types: dict[str, type] | None = None
 ) -> "pd.DataFrame":
@@ -359,6 +365,7 @@ def parsed(
             na_values=["?"],
             low_memory=False,
             dtype=types,
+            **_exact_numbers(pd.__version__),
         )
     except (ValueError, OverflowError, pd.errors.ParserError) as error:
         reason = str(error).splitlines()[0].removeprefix("Error tokenizing data. C error: ")

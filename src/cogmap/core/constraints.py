@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from .activation import Activation, Array
 from .bounded import bounded_least_squares
 from .constants import INNER_NORM, INNER_RIDGE
-from .inner import Regressors, regression, ridge
+from .inner import Regressors, regression, ridge, spectral_norm
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,12 @@ def cap_factor(least: Array, learned: Array) -> float:
     The norm is convex in s, so there is one where the least weights keep to the cap. Where these alone exceed it, s
     caps the learned part by itself.
     """
-    alone = max(float(np.linalg.norm(learned, 2)), float(np.finfo(np.float64).tiny))
+    alone = max(spectral_norm(learned), float(np.finfo(np.float64).tiny))
     if not least.any() or exceeds_cap(least):
         return min(1.0, INNER_NORM / alone)
 
     def excess(s: float) -> float:
-        return float(np.linalg.norm(least + s * learned, 2)) - INNER_NORM
+        return spectral_norm(least + s * learned) - INNER_NORM
 
     if excess(1.0) <= 0:
         return 1.0
@@ -122,4 +122,4 @@ def cap_factor(least: Array, learned: Array) -> float:
 
 def exceeds_cap(least: Array) -> bool:
     """Whether the least weights that bounds allow have a spectral norm above `INNER_NORM` already."""
-    return bool(np.linalg.norm(least, 2) > INNER_NORM)
+    return spectral_norm(least) > INNER_NORM

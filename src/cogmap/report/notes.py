@@ -112,13 +112,13 @@ def alone(values: "pd.Series", codes: Any) -> float:
 
 
 def _numbers(values: "pd.Series") -> Any:
-    """Return a column as numbers, NaN where missing."""
+    """Return a column as numbers; a missing number is NaN, and missing text comes before all other."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(values):
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
-    codes, _ = pd.factorize(values.astype(str).where(values.notna()), sort=True)
-    return np.where(codes < 0, np.nan, codes)
+    # Not NaN: scikit-learn before 1.8 does not split it off where there is but one value besides.
+    return pd.factorize(values.astype(str).where(values.notna()), sort=True)[0].astype(np.float64)
 
 
 def _repeated_rows(frame: "pd.DataFrame", codes: Any) -> list[dict[str, Any]]:
