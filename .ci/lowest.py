@@ -24,7 +24,9 @@ def lowest(requirements: Iterable[str]) -> list[str]:
             continue
         match = REQUIREMENT.fullmatch(requirement.partition(";")[0].strip())
         if match is None:
-            raise SystemExit(f"{requirement!r} in pyproject.toml must be a library and its lowest version: 'name>=1.2'.")
+            raise SystemExit(
+                f"{requirement!r} in pyproject.toml must be a library and its lowest version: 'name>=1.2'."
+            )
         library, version = match["library"], match["version"]
         if bounds.setdefault(library, version) != version:
             raise SystemExit(f"{library} has two lowest versions in pyproject.toml: {bounds[library]} and {version}.")

@@ -2,7 +2,8 @@
 
 Damaged files (bits flipped, bytes lost or added, lengths and parts exchanged) keep their digests, so they are the same
 model or none. Forged files (values, keys or arrays replaced) have all digests made anew, so they may be another model;
-that must predict without an error. A crash, another exception, more memory or more time than allowed is a failure.
+that must predict and explain without an error, with probabilities that are numbers and add up to 1. A crash, another
+exception, more memory or more time than allowed is a failure.
 
 Run: python benchmarks/fuzz_files.py [--files 10000] [--seed 0]
 """
@@ -41,11 +42,14 @@ MODELS = (
 
 
 def predictions(model, X):
-    """Return what a model predicts, as bytes."""
+    """Return what a model predicts, as bytes; probabilities must be numbers, and rows must have an explanation."""
     with np.errstate(all="ignore"):
         found = model.decision_function(X), model.predict_proba(X), model.trajectory(X), model.relevance()
         labels = model.predict(X).tolist()
-    return b"".join(part.tobytes() for part in found), labels
+        verdict = str(model.diagnose(X)), str(model.explain(X[:2])), model.concept_names_.tolist()
+    if not np.allclose(found[1].sum(axis=1), 1):
+        raise ArithmeticError(f"probabilities that add up to {found[1].sum(axis=1)[:3]}")
+    return b"".join(part.tobytes() for part in found), labels, verdict
 
 
 def outcome(mutated, content, path, expected, X):

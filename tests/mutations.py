@@ -18,7 +18,7 @@ HOSTILE = (
     {"tuple": [0.5, 0.9]}, {"range": [0, 10**9, 1]}, {"range": [0, 5, 0]}, {"dict": [1, 2]}, {"dict": [[], 1]},
     {"array": {}}, {"objects": {"shape": [10**9, 10**9], "entries": []}}, {"float": "nan"}, {"float": "inf"},
     {"estimator": {"class": "LTCNClassifier", "parameters": {}}}, {"estimator": {"class": "os", "parameters": {}}},
-    [None] * 1000, "y" * 100_000,
+    [None] * 1000, "y" * 100_000, "\x1b[31m", "x0", 10**9, 2**53,
 )  # fmt: skip
 
 
@@ -229,4 +229,60 @@ def hostile_text(rng, content):
     return sealed(_pick(rng, (*choices, *more)), load(content))
 
 
-FORGERY = (replace_value, scale_number, edit_keys, swap_values, forge_array, forge_truth, hostile_text)
+def forge_magnitudes(rng, content):
+    """Make the numbers of an array huge, all of them finite."""
+    document, arrays = document_of(content), load(content)
+    path = _pick(rng, sorted(name for name in arrays if arrays[name].dtype.kind == "f" and arrays[name].size))
+    factor = float(_pick(rng, (1e10, 1e50, 1e100, 1e200, 1e305, 1e308)))
+    with np.errstate(over="ignore"):
+        new = np.clip(arrays[path] * factor, -1.7e308, 1.7e308)
+    return with_array(document, arrays, path, np.ascontiguousarray(new))
+
+
+def forge_names(rng, content):
+    """Exchange, repeat or spoil names of concepts, features, networks or classes."""
+    document = document_of(content)
+    lists = [p for p in _places(document) if _is_names(_parent(document, p)[p[-1]])]
+    path = _pick(rng, lists)
+    names = _parent(document, path)[path[-1]]
+    i, j = (int(k) for k in rng.integers(0, len(names), 2))
+    what = rng.integers(3)
+    if what == 0:
+        names[i], names[j] = names[j], names[i]
+    elif what == 1:
+        names[i] = names[j]
+    else:
+        names[i] = names[i][: len(names[i]) // 2] + str(_pick(rng, ("\ud800", "\x1b[2J", "\r", " ", "\u202e")))
+    return sealed(document, load(content))
+
+
+def _is_names(node):
+    return isinstance(node, list) and bool(node) and all(isinstance(entry, str) for entry in node)
+
+
+def forge_number(rng, content):
+    """Write a number of the document as one that is too large for 64 bits, or that is none."""
+    document = document_of(content)
+    numbers = [p for p in _places(document) if type(_parent(document, p)[p[-1]]) in (int, float)]
+    path = _pick(rng, numbers)
+    _parent(document, path)[path[-1]] = "here"
+    number = _pick(rng, ("1e400", "-1e400", "1e308", "-0.0", "9007199254740993", "1E+2", "1e-400", "2.0", "1000000000"))
+    return sealed(json.dumps(document).replace('"here"', str(number)), load(content))
+
+
+def mix_labels(rng, content):
+    """Give the classes labels of several types."""
+    document = document_of(content)
+    places = [p for p in _places(document) if p[-1] == "classes_"]
+    labels = _parent(document, _pick(rng, places))["classes_"]
+    labels["values"][int(rng.integers(len(labels["values"])))] = _pick(
+        rng, (0, 1.5, True, "a", None, "\ud800", [1], {})
+    )
+    labels["dtype"] = _pick(rng, ("object", "object", "float64", "str", "bool"))
+    return sealed(document, load(content))
+
+
+FORGERY = (
+    replace_value, scale_number, edit_keys, swap_values, forge_array, forge_truth, hostile_text, forge_magnitudes,
+    forge_names, forge_number, mix_labels,
+)  # fmt: skip

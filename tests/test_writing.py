@@ -65,15 +65,15 @@ def test_the_file_of_a_writer_at_work_stays(tmp_path):
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "model.txt"
     path.write_text("old")
-    with pytest.raises(ZeroDivisionError), whole(path) as unfinished:
-        unfinished.write_text("new")
-        raise ZeroDivisionError
+    with pytest.raises(UnicodeEncodeError), whole(path) as unfinished:
+        unfinished.write_text("new \ud800", encoding="utf-8")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="absent is not a folder: create it first"), whole(
-        Path(tmp_path / "absent" / "model.txt")
+    with (
+        pytest.raises(FileNotFoundError, match="absent is not a folder: create it first"),
+        whole(Path(tmp_path / "absent" / "model.txt")),
     ):
         pass

@@ -1,6 +1,7 @@
 """Files that appear only when they are complete.
 
-A file is written as ``.cogmap-<8 digits>-<name>`` beside its target and moved into place. Its writer holds a lock on it.
+A file is written as ``.cogmap-<8 digits>-<name>`` beside its target and moved into place; its writer holds a lock on it
+meanwhile.
 
 Easy to get wrong: a process that is killed removes nothing. The next writer of the same target therefore removes what
 earlier ones left; a lock, which ends with its process, tells that from the file of a writer at work.

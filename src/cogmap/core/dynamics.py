@@ -21,7 +21,7 @@ from .inner import spectral_norm
 from .reasoning import Network, states
 
 FOLLOWED = 1000
-"""Most iterations that are followed, whatever `max_iter` allows: a row that has not settled by then counts as neither."""
+"""Most iterations that are followed, whatever `max_iter` allows; a row not settled by then counts as neither."""
 
 LONGEST_PERIOD = 32
 """Longest limit cycle that is looked for: that many states are held at a time."""

@@ -128,10 +128,13 @@ def _tensor(name: str, entry: Any) -> Tensor:
     sound = sound and entry["dtype"] in tuple(DTYPES) and _are_sizes(entry["shape"])
     sound = sound and _are_sizes(entry["data_offsets"]) and len(entry["data_offsets"]) == 2
     if sound:
-        found = Tensor(*entry["data_offsets"], entry["dtype"], tuple(entry["shape"]))
+        start, stop = entry["data_offsets"]
+        found = Tensor(start, stop, entry["dtype"], tuple(entry["shape"]))
         if found.stop - found.start == prod(found.shape) * DTYPES[found.dtype].itemsize:
             return found
-    raise ModelFileError(f"it is damaged, or no cogmap model: its header describes {name[:80]!r} in no way that is one.")
+    raise ModelFileError(
+        f"it is damaged, or no cogmap model: its header describes {name[:80]!r} in no way that is one."
+    )
 
 
 def _are_sizes(node: Any) -> bool:

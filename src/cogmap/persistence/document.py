@@ -40,7 +40,9 @@ def from_document(document: Json, arrays: Arrays) -> Any:
     _check_format(document)
     document = scope.entries(document, {"format", "library", "epsilon", "data_sha256", "model"})
     library = document["library"]
-    scope.at("library").need(isinstance(library, str) and library.isprintable() and len(library) <= 80, "a line of text")
+    scope.at("library").need(
+        isinstance(library, str) and library.isprintable() and len(library) <= 80, "a line of text"
+    )
     digest = document["data_sha256"]
     sound = digest is None or (isinstance(digest, str) and re.fullmatch("[0-9a-f]{64}", digest) is not None)
     scope.at("data_sha256").need(sound, "null or 64 hexadecimal digits")
