@@ -38,6 +38,13 @@ def sound(iris, tmp_path_factory):
     return content, load
 
 
+def resolved(content, path):
+    """Return a path with the number of the first member that reads innovations alone."""
+    members = mutations.document_of(content)["model"]["fitted"]["_members"]["members"]
+    number = next(i for i, member in enumerate(members) if member["readout"]["type"] == "innovations")
+    return path.replace("INNOVATIONS", str(number))
+
+
 def at(document, path):
     node = document
     for key in path.split(".")[:-1]:
@@ -47,7 +54,7 @@ def at(document, path):
 
 
 FITTED, NETWORK = "model.fitted.", "model.fitted._members.networks.0."
-READOUT = "model.fitted._members.members.0.readout."
+READOUT = "model.fitted._members.members.INNOVATIONS.readout."
 EDITS = [
     ("format", 3, "it has format 3 and was written by 'cogmap 0.1.0', but cogmap .* reads formats up to 2"),
     ("format", "1", "its format is '1', which is none"),
@@ -113,7 +120,7 @@ EDITS = [
 def test_what_does_not_fit_is_refused(sound, path, value, sentence):
     content, load = sound
     document = mutations.document_of(content)
-    parent, key = at(document, path)
+    parent, key = at(document, resolved(content, path))
     parent[key] = value
     with pytest.raises(ModelFileError, match=f"edited.cogmap' cannot be loaded: .*{sentence}"):
         load(mutations.sealed(document, load_tensors(content)))
@@ -165,7 +172,7 @@ ARRAYS = [
 @pytest.mark.parametrize(("path", "change", "sentence"), ARRAYS)
 def test_arrays_that_do_not_fit_are_refused(sound, path, change, sentence):
     content, load = sound
-    arrays = load_tensors(content)
+    arrays, path = load_tensors(content), resolved(content, path)
     new = np.ascontiguousarray(change(arrays[path]))
     with pytest.raises(ModelFileError, match=sentence):
         load(mutations.with_array(mutations.document_of(content), arrays, path, new))
@@ -176,7 +183,9 @@ def test_an_array_without_entries_cannot_claim_a_huge_dimension(tmp_path):
     content = model.save(tmp_path / "model.cogmap").read_bytes()
     document, arrays = mutations.document_of(content), load_tensors(content)
     (tmp_path / "edited.cogmap").write_bytes(
-        mutations.with_array(document, arrays, f"{READOUT}value.weights", np.zeros((10**15, 0, 2)))
+        mutations.with_array(
+            document, arrays, f"{FITTED}_members.members.0.readout.value.weights", np.zeros((10**15, 0, 2))
+        )
     )
     with pytest.raises(ModelFileError, match="weights must be an array with entries, or a small one"):
         cogmap.load(tmp_path / "edited.cogmap")
