@@ -80,15 +80,15 @@ def test_scores_are_log_odds(classifier, load):
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_a_metric_moves_the_decision_and_no_probability(classifier):
-    X, y = make_classification(900, 6, weights=[0.85], flip_y=0.1, class_sep=0.6, random_state=3)
-    train, test = np.arange(900) % 2 == 0, np.arange(900) % 2 == 1
+    X, y = make_classification(5000, 6, weights=[0.85], flip_y=0.1, class_sep=0.6, random_state=3)
+    train, test = np.arange(5000) % 5 == 0, np.arange(5000) % 5 > 0
     plain = classifier().fit(X[train], y[train])
     score = {"kappa": cohen_kappa_score, "balanced_accuracy": balanced_accuracy_score}
     for metric, function in score.items():
         moved = classifier(decision_metric=metric).fit(X[train], y[train])
         np.testing.assert_array_equal(moved.predict_proba(X), plain.predict_proba(X))
         assert function(y[test], moved.predict(X[test])) > function(y[test], plain.predict(X[test]))
-    assert plain.score(X[test], y[test]) >= 0.83
+        assert plain.score(X[test], y[test]) >= moved.score(X[test], y[test]) - 0.005
 
 
 def test_the_default_is_not_worse_than_the_majority_on_imbalanced_classes():
@@ -164,3 +164,19 @@ def test_weights_within_the_range_give_finite_scores(classifier, weight):
     mixed = np.where(np.arange(len(y)) % 3 == 0, weight, 1.0)
     for given in (np.full(len(y), weight), mixed):
         assert np.isfinite(classifier().fit(X, y, sample_weight=given).decision_function(X)).all()
+
+
+def test_a_leverage_of_exactly_a_half_is_not_left_to_rounding():
+    """Pairs of rows with a value of their own: other batches and orders must gate them alike."""
+    values = np.repeat(np.arange(14), 2)
+    X = np.column_stack([values == k for k in range(13)]).astype(float)
+    y = (values % 3 == 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoInformationWarning)
+        model = LTCNClassifier(max_iter=3).fit(X, y)
+        order = np.random.default_rng(0).permutation(len(X))
+        again = LTCNClassifier(max_iter=3).fit(X[order], y[order])
+    scores = model.decision_function(X)
+    alone = np.concatenate([model.decision_function(X[[i]]) for i in range(len(X))])
+    for other in (again.decision_function(X), alone):
+        np.testing.assert_allclose(other, scores, rtol=0, atol=1e-6 * np.abs(scores).max())

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.people import people
-
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -29,6 +27,7 @@ def test_the_commands_print_what_the_readme_shows(tmp_path, monkeypatch):
     runner = pytest.importorskip("click.testing").CliRunner()
     for library in ("safetensors", "jinja2", "networkx", "onnx"):
         pytest.importorskip(library)
+    palmerpenguins = pytest.importorskip("palmerpenguins")
     from cogmap.cli import main
 
     section = README.read_text(encoding="utf-8").partition("## From a CSV file to a report")[2]
@@ -36,10 +35,10 @@ def test_the_commands_print_what_the_readme_shows(tmp_path, monkeypatch):
     steps = re.findall(r"^\$ cogmap (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
     assert [command.split()[0] for command, _ in steps] == ["evaluate", "fit", "explain", "report", "export"]
     monkeypatch.chdir(tmp_path)
-    people().to_csv("people.csv", index=False)
+    palmerpenguins.load_penguins_raw().to_csv("penguins.csv", index=False)
     for command, shown in steps:
         result = runner.invoke(main, shlex.split(command))
         assert result.exit_code == 0, result.output
         pattern = ".*".join(re.escape(collapsed(part)) for part in shown.split("…"))
         assert re.fullmatch(pattern.replace(r".*\ ", ".*"), collapsed(result.output), re.DOTALL), result.output
-    assert Path("people.html").stat().st_size > 50_000
+    assert Path("penguins.html").stat().st_size > 50_000

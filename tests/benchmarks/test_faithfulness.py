@@ -76,6 +76,7 @@ def test_dropping_a_feature_that_decides_costs_most():
 
 
 @pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # noise alone is left at the end
 def test_deletion_is_the_mean_accuracy_along_the_order():
     from faithfulness import deletion
     from problems import split

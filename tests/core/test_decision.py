@@ -232,11 +232,12 @@ def test_a_class_of_one_row_is_judged_from_inside(rng):
 @pytest.mark.parametrize("metric", ["kappa", "balanced_accuracy"])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_shift_serves_the_metric_on_imbalanced_classes(seed, metric):
-    """Within one standard error of every multiple of the log prior, and better than none."""
+    """Within two standard errors of every multiple of the log prior, and better than none."""
     raw, codes = noisy_scores(np.random.default_rng(seed), (900, 60, 40), strength=1.5)
     decision = discriminant(raw, raw, codes, np.ones(1000), metric)
     log_prior = np.log(np.bincount(codes) / 1000)
-    np.testing.assert_allclose(decision.shift / log_prior, (decision.shift / log_prior)[0], rtol=1e-9)
+    ratio = (decision.shift - decision.shift.mean()) / (log_prior - log_prior.mean())
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
     predicted = decision.codes(decision(raw))
     reached = LABEL_METRICS[metric](codes, predicted)
     others = [
@@ -245,7 +246,7 @@ def test_the_shift_serves_the_metric_on_imbalanced_classes(seed, metric):
     hit, counts = np.mean(predicted == codes), np.array([900, 60, 40])
     error = np.sqrt(hit * (1 - hit) / 1000) / (1 - ((counts / 1000) ** 2).sum())
     error = np.sqrt((0.25 / counts).sum()) / 3 if metric == "balanced_accuracy" else error
-    assert reached >= max(others) - error
+    assert reached >= max(others) - 2 * error
     if metric == "balanced_accuracy":
         assert reached > LABEL_METRICS[metric](codes, decision(raw).argmax(axis=1)) + 0.1
 

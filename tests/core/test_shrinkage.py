@@ -70,7 +70,7 @@ def follow(values, active):
 
 
 def by_hand_caps(p, n):
-    return np.array([max(0.5, 10 * k / (n - k)) for k in p])[:, None]
+    return np.array([max(0.501, 3 * k / (n - k)) for k in p])[:, None]
 
 
 def mix(values, shrink):

@@ -32,11 +32,12 @@ Which rows these are depends on their content alone (`sampling`). As good as all
 SAMPLE_GAIN = 1.5
 """Rows, in units of that sample, up to which the map is built on all of them: a matter of cost, not of accuracy."""
 
-GATE_FLOOR, GATE_MULTIPLE = 0.5, 3.0
+GATE_FLOOR, GATE_MULTIPLE = 0.501, 3.0
 """A row stops reasoning where its leverage passes max(floor, multiple · p / (n − p)), p innovations being in use.
 
-A multiple of 10 has the larger kappa by .0005, and of 3 the smaller log loss: rows with a rare value, which few other
-rows speak for, are less sure of themselves (`docs/accuracy.md`).
+Two rows that alone have a value have a leverage of a half each: the floor is above it, or rounding would decide. A
+multiple of 10 has the larger kappa by .0005, and of 3 the smaller log loss: a row with a rare value, for which few
+others speak, is less sure of itself (`docs/accuracy.md`).
 """
 
 LEAST_FREE = 1e-9
