@@ -36,7 +36,7 @@ from .evidence import Groups, attribute, scaled_features, scores_of, single_feat
 from .validation import checked_rows
 from .warnings import IllConditionedWarning, UnreliableRelevanceWarning
 
-ROWS, GIVEN_ROWS = 16, 64
+ROWS, GIVEN_ROWS = 32, 64
 """Rows over which relevance by the model is the mean: training rows that were kept, or rows that are given."""
 
 
