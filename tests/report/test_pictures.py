@@ -177,6 +177,8 @@ def test_percent_rounds_neither_to_nothing_nor_to_all(share, text):
         ("PctExtNullLinksRT", ["Pct", "Ext", "Null", "Links", "RT"]),
         ("od280/od315_of_wines", ["od280/", "od315_", "of_", "wines"]),
         ("fare", ["fare"]),
+        ("Delta 15 N (o/oo) = -8.466", ["Delta 15 N (o/", "oo) = -8.466"]),
+        ("2007-11-16 10:30", ["2007-11-16 10:30"]),
         ("", [""]),
     ],
 )

@@ -35,8 +35,8 @@ def percent(share: float) -> str:
 
 
 def joints(text: str) -> list[str]:
-    """Return a text in parts between which a line may end: after _ / . and the like, and before a capital letter."""
-    return re.split(r"(?<=[_/.:;,=+-])(?=\w)|(?<=[a-z])(?=[A-Z])", text)
+    """Return a text in parts between which a line may end: after _ / . and the like, never within a number."""
+    return re.split(r"(?<=[_/])(?=\w)|(?<=[.:;,=+-])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])", text)
 
 
 def summary(facts: dict[str, Any]) -> list[str]:
