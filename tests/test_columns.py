@@ -15,7 +15,10 @@ from cogmap.columns import Column, unique_concepts
 
 
 def learn(values, *, weight=None, declared=None, max_categories=20, name="a"):
-    values = values if isinstance(values, pd.Series) else pd.Series(values)
+    if not isinstance(values, pd.Series):
+        # Some versions of pandas do not take huge integers but as objects.
+        huge = any(isinstance(value, int) and abs(value) > 2**63 for value in values)
+        values = pd.Series(values, dtype=object) if huge else pd.Series(values)
     weight = np.ones(len(values)) if weight is None else np.asarray(weight, float)
     return describe(values, name, weight, declared=declared, max_categories=max_categories)
 
@@ -135,12 +138,14 @@ def test_a_date_is_the_parts_that_vary_whatever_its_type(days):
     values = pd.Series(pd.to_datetime(pd.Series(days, dtype=object)))
     if values.nunique() < 2:
         return
-    present = values.dropna()
+    first, present = min(day for day in days if day is not None), values.dropna()
     parts = {
         "a: year": values.dt.year,
         "a: month": values.dt.month,
         "a: weekday": values.dt.day_of_week + 1,
-        "a: days since the first": (values - present.min()) / pd.Timedelta(days=1),
+        "a: days since the first": pd.Series(
+            [None if day is None else (day - first).days for day in days], dtype=float
+        ),
     }
     expected = pd.DataFrame({name: part for name, part in parts.items() if part.nunique() > 1})
     for same in (values, pd.Series(days, dtype=object), values.dt.strftime("%Y-%m-%d"), values.dt.tz_localize("UTC")):

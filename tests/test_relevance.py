@@ -290,7 +290,7 @@ def test_interval_of_a_mean_is_that_of_the_normal_approximation():
     X = rng.normal(size=(400, 2))
     clf = LTCNClassifier(max_iter=0, scaling="minmax").fit(X, X[:, 0] > 0)
     found = clf.relevance_intervals(X, n_bootstrap=1000)
-    rows = X[np.linspace(0, 399, 64).round().astype(int)]
+    rows = X[np.linspace(0, 399, 256).round().astype(int)]
     sizes = np.abs(clf.explain(rows, classes=[True]).attributions[:, :, 0])
     half = 1.96 * sizes.std(axis=0) / np.sqrt(len(rows))
     np.testing.assert_allclose((found.high - found.low) / 2, half, rtol=0.15)

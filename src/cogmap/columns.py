@@ -224,6 +224,9 @@ def _factorized(values: "pd.Series", name: str) -> tuple[NDArray[np.intp], NDArr
     except TypeError:
         reason = "holds lists or other nested values"
         raise UnusableColumnError(name, reason, "give each part its own column.") from None
+    except OverflowError:  # pandas before 3 takes such an integer for a float
+        reason = "holds an integer of more than 308 digits where a number is expected"
+        raise UnusableColumnError(name, reason, "correct it, or leave the cell empty.") from None
 
 
 def _refuse_first(

@@ -181,6 +181,8 @@ def _asked(
     if sample_weight is not None:
         weight = _check_sample_weight(sample_weight, subject.rows, dtype=np.float64, ensure_non_negative=True)
     counted = weight > 0
+    if not counted.any():
+        raise ValueError("sample_weight is 0 for every row: at least one non-zero weight is needed.")
     rows, weight = subject.rows[counted], weight[counted]
     sample = Sample.from_block(np.zeros(len(rows)), content_keys(rows), rows, weight, max_rows)
     return subject, sample.rows, sample.weight

@@ -146,8 +146,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), default=None
-            Rows to take means over; by default training rows that the model kept. For the kind "model" 64 rows of X
-            serve, spread over all, or 32 of those kept, whose result is computed once for each fit.
+            Rows to take means over; by default training rows that the model kept. For the kind "model" 16 to 256 of
+            them serve, the fewer the more features there are; over those kept it is computed once for each fit.
         kind : {"model", "data", "paper"}, default="model"
             ``"model"``: the mean size of the evidence that the feature adds for the classes, as `explain` finds it.
             ``"data"``: which features carry the decision in the data, |cov(feature, evidence)| / sd(feature).

@@ -32,12 +32,16 @@ from .core.relevance import (
     weights_cancel,
 )
 from .estimator import NetworkClassifier
-from .evidence import Groups, attribute, scaled_features, scores_of, single_features, spread_rows
+from .evidence import Groups, attribute, n_other_rows, scaled_features, scores_of, single_features, spread_rows
 from .validation import checked_rows
 from .warnings import IllConditionedWarning, UnreliableRelevanceWarning
 
-ROWS, GIVEN_ROWS = 32, 64
-"""Rows over which relevance by the model is the mean: training rows that were kept, or rows that are given."""
+SCORES, LEAST_ROWS, MOST_ROWS = 2**16, 16, 256
+"""Scores that relevance by the model may take, and how many rows it is the mean over at least and at most.
+
+So many scores are 256 rows of two features, 73 of 13, 33 of 30. On wine and breast cancer, shares from 32 rows differ
+by at most .012 from those of 128 or 256.
+"""
 
 
 class GroupedRelevance(NamedTuple):
@@ -90,10 +94,11 @@ def relevance_intervals(
     if y is not None:
         return _refitted(estimator, X, y, kind, per_class, n_bootstrap, level, rng)
     rows, weight = _rows(estimator, X)
+    groups = single_features(estimator)
     if kind == "model":
-        rows, weight = _some(rows, weight, GIVEN_ROWS)
+        rows, weight = _some(rows, weight, n_rows(estimator, groups))
     weights = np.vstack([weight, resamples(weight, n_bootstrap, rng)])
-    found = _resampled(estimator, rows, weights, kind, per_class, single_features(estimator))
+    found = _resampled(estimator, rows, weights, kind, per_class, groups)
     return percentiles(found[0], found[1:], level)
 
 
@@ -166,8 +171,16 @@ def _of_groups(estimator: NetworkClassifier, X: ArrayLike | None, kind: str, per
         return found.copy() if per_class else over_classes(found, estimator._summary.shares)
     rows, weight = _rows(estimator, X)
     if kind == "model":
-        rows, weight = _some(rows, weight, GIVEN_ROWS)
+        rows, weight = _some(rows, weight, n_rows(estimator, groups))
     return _resampled(estimator, rows, weight[None], kind, per_class, groups)[0]
+
+
+def n_rows(estimator: NetworkClassifier, groups: Groups) -> int:
+    """Return over how many rows relevance by the model is the mean; what is constant in training costs nothing."""
+    varies = estimator._networks[0].concepts.varies
+    n_groups = sum(bool(varies[group].any()) for group in groups)
+    each = 2 * n_other_rows(n_groups) * (n_groups + 1)
+    return min(max(SCORES // each, LEAST_ROWS), MOST_ROWS)
 
 
 def _some(rows: Array, weight: Array, most: int) -> tuple[Array, Array]:
@@ -188,7 +201,7 @@ def _remembered(estimator: NetworkClassifier, groups: Groups) -> Array:
         known = estimator._known_relevance = fitted, {}
     key = tuple(tuple(group.tolist()) for group in groups)
     if key not in known[1]:
-        rows = spread_rows(estimator, ROWS)
+        rows = spread_rows(estimator, n_rows(estimator, groups))
         known[1][key] = row_means(_sizes(estimator, rows, groups), np.ones((1, len(rows))))[0].T
     found: Array = known[1][key]
     return found

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
@@ -108,6 +108,7 @@ def test_a_solution_on_its_bound_does_not_pass_it_by_a_rounding_error(dependent,
 
 @settings(max_examples=50)
 @given(seed=st.integers(0, 2**32 - 1))
+@example(seed=1048577)  # a bound that rounding made count, with numpy 2.1 and scipy 1.15
 def test_the_order_of_the_columns_does_not_matter(seed):
     rng = np.random.default_rng(seed)
     A, c = np.round(rng.normal(size=(12, 4)), 1) @ rng.integers(-2, 3, (4, 8)), rng.normal(size=12)

@@ -21,7 +21,9 @@ STATIONARY = 1e-12
 """A gradient below this share of ‖column‖ · ‖c‖ is rounding, and so is a step beyond a bound of this share of ‖w‖."""
 
 UNMOVED = 1e-9
-"""An entry of which the null space moves no more than this share is the same in all solutions."""
+"""An entry of which the null space moves no more than this share is the same in all solutions; and a bound that counts
+no more than this share of the one that counts most holds nothing.
+"""
 
 
 def bounded_least_squares(A: Array, c: Array, lower: Array, upper: Array, noise: float = 0.0) -> Array:
@@ -148,9 +150,11 @@ def _held_by_length(A: Array, w: Array, lower: Array, upper: Array, held: Mask, 
     if h.max(initial=0.0) <= 0:
         return held, value
     dual, _ = nnls(np.vstack([G.T, h / h.max()]), np.r_[np.zeros(N.shape[1]), 1.0])
+    # What rounding leaves above 0 would hold an entry that no bound holds.
+    active = dual > UNMOVED * dual.max(initial=0.0)
     met, limit = (
-        np.concatenate([free[mine] for _, _, mine in sides])[dual > 0],
-        np.concatenate([bound[free][mine] for _, bound, mine in sides])[dual > 0],
+        np.concatenate([free[mine] for _, _, mine in sides])[active],
+        np.concatenate([bound[free][mine] for _, bound, mine in sides])[active],
     )
     held, value[met] = held.copy(), limit
     held[met] = True

@@ -25,7 +25,9 @@ def _down(value: float, low: float, high: float) -> float:
 
 def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Return about `count` round numbers from below `low` to above `high`."""
-    span = (high - low) or abs(high) or 1.0
+    size = max(abs(low), abs(high))
+    # Numbers that differ by rounding only have no room for ticks between them.
+    span = high - low if high - low > 1e-9 * size else size or 1.0
     raw = span / count
     power = 10.0 ** math.floor(math.log10(raw))
     step = power * min((m for m in (1, 2, 5, 10) if m * power >= raw), default=10)
