@@ -26,7 +26,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from .activation import Array
 from .constants import LEAST_EIGENVALUE, PRIOR_EXPONENTS
@@ -212,7 +212,8 @@ def calibrate(parts: Sequence[Array], judged: Scored, start: Array) -> Array:
     """
     share = judged.weight / judged.weight.sum()
     unit = np.array([float(np.ptp(part, axis=1).max()) or 1.0 for part in parts])
-    parts = [part / size for part, size in zip(parts, unit, strict=True)]
+    # The softmax does not see what all classes have in common.
+    parts = [(part - part.max(axis=1, keepdims=True)) / size for part, size in zip(parts, unit, strict=True)]
     unknown = 1 / (judged.weight.sum() + 2)
     prior = class_shares(judged.codes, judged.weight, parts[0].shape[1])
     own = [np.broadcast_to(part, parts[0].shape)[np.arange(len(share)), judged.codes] for part in parts]
@@ -220,40 +221,44 @@ def calibrate(parts: Sequence[Array], judged: Scored, start: Array) -> Array:
         [share @ ((1 - unknown) * at + unknown * (part @ prior)) for at, part in zip(own, parts, strict=True)]
     )
     factors = start * unit
-
-    def loss(candidate: Array) -> float:
-        return float(share @ logsumexp(_weighted(candidate, parts), axis=1) - candidate @ aim)
-
-    current = loss(factors)
+    current, probability = _losses(parts, aim, share, factors)
     for _ in range(MOST_STEPS):
-        step, decrease = _newton(parts, aim, share, factors)
+        step, decrease = _newton(parts, aim, share, probability)
         length = 1.0 if factors[0] + step[0] > 0 else 0.9 * factors[0] / max(-step[0], np.finfo(np.float64).tiny)
         if decrease < SOLVED or length <= 0:
             break
-        while (moved := loss(factors + length * step)) > current - 1e-4 * length * decrease and length > 1e-10:
+        moved, after = _losses(parts, aim, share, factors + length * step)
+        while moved > current - 1e-4 * length * decrease and length > 1e-10:
             length /= 2
+            moved, after = _losses(parts, aim, share, factors + length * step)
         if not moved < current:
             break
-        factors, current = factors + length * step, moved
+        factors, current, probability = factors + length * step, moved, after
     solved: Array = factors / unit
     return solved
 
 
-def _weighted(factors: Array, parts: Sequence[Array]) -> Array:
+def _losses(parts: Sequence[Array], aim: Array, share: Array, factors: Array) -> tuple[float, Array]:
+    """Return the log loss of Σ_j factor_j · part_j as scores, and the probabilities."""
     scores: Array = factors[0] * parts[0]
     for factor, part in zip(factors[1:], parts[1:], strict=True):
         scores += factor * part
-    return scores
+    top = scores.max(axis=1)
+    scores -= top[:, None]
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=1)
+    scores /= total[:, None]
+    return float(share @ (top + np.log(total)) - factors @ aim), scores
 
 
-def _newton(parts: Sequence[Array], aim: Array, share: Array, factors: Array) -> tuple[Array, float]:
+def _newton(parts: Sequence[Array], aim: Array, share: Array, probability: Array) -> tuple[Array, float]:
     """Return Newton's step for the log loss, and the decrease that its slope promises."""
-    probability = softmax(_weighted(factors, parts), axis=1)
-    mean = [(probability * part).sum(axis=1) for part in parts]
-    gradient = np.array([share @ m for m in mean]) - aim
-    centred = [part - m[:, None] for part, m in zip(parts, mean, strict=True)]
-    hessian = np.array([[share @ (probability * a * b).sum(axis=1) for a in centred] for b in centred])
-    step = -np.linalg.lstsq(hessian, gradient, rcond=1e-14)[0]
+    weighted = [probability * part for part in parts]
+    mean = np.array([product.sum(axis=1) for product in weighted])
+    gradient = mean @ share - aim
+    # Parts are at most 1 apart within a row, so that a variance may be the mean square less the squared mean.
+    square = np.array([[share @ (product * part).sum(axis=1) for part in parts] for product in weighted])
+    step = -np.linalg.lstsq(square - (mean * share) @ mean.T, gradient, rcond=1e-14)[0]
     return step, float(-gradient @ step)
 
 
