@@ -20,6 +20,7 @@ from .core.activation import Array
 from .core.effect_axis import Codes
 from .estimator import NetworkClassifier
 from .frames import listed
+from .names import did_you_mean
 from .tabular import TabularClassifier
 from .tabular_explanation import column_groups
 from .validation import checked_rows, module
@@ -75,11 +76,12 @@ class Feature:
     @property
     def _begins(self) -> float | None:
         """The day from which the days of a date count; None for what is no date, such as a time of day."""
-        first: float | None = getattr(self.column, "first", None)
-        return first / DAY if first is not None and DAYS in getattr(self.column, "parts", ()) else None
+        if self.column is None or self.column.first is None or DAYS not in self.column.parts:
+            return None
+        return self.column.first / DAY
 
     def _numbers(self, blocks: Array) -> Array:
-        parts = getattr(self.column, "parts", ())
+        parts = () if self.column is None else self.column.parts
         # Days since the first are the last part; a time of day has one part.
         numbers = blocks[:, max(len(parts) - 1, 0)] + (self._begins or 0.0)
         return np.where(self._absent(blocks), np.nan, numbers)
@@ -128,7 +130,8 @@ class Subject:
                 if len(feature.places) == 0:
                     raise ValueError(f"Column {feature.name!r} is not used by the model: it has no effect.")
                 return feature
-        raise ValueError(f"There is no feature {name!r}: the model has {listed([f.name for f in self.features])}.")
+        known = [feature.name for feature in self.features]
+        raise ValueError(f"There is no feature {name!r}{did_you_mean(name, known)}: the model has {listed(known)}.")
 
 
 def subject_of(estimator: Any, X: Any) -> Subject:

@@ -5,7 +5,6 @@ from sklearn.linear_model import LinearRegression
 from cogmap.core.relevance import (
     cancellation,
     correlated_groups,
-    margins,
     over_classes,
     paper_relevance,
     paper_relevance_of_classes,
@@ -41,13 +40,6 @@ def test_cancellation_is_one_where_no_weight_meets_another_sign():
 def test_weights_cancel_over_iterations_or_between_concepts(outer, cancel):
     """Each line is an iteration, each number a concept's weight on one class."""
     assert weights_cancel(np.array(outer)[:, :, None]) == cancel
-
-
-def test_margins_are_a_class_less_the_mean_of_the_others(rng):
-    scores = rng.normal(size=(5, 4))
-    expected = [[row[c] - np.delete(row, c).mean() for c in range(4)] for row in scores]
-    np.testing.assert_allclose(scores @ margins(4), expected, atol=1e-14)
-    np.testing.assert_allclose(scores[:, :2] @ margins(2), np.diff(scores[:, :2]) * [-1, 1], atol=1e-14)
 
 
 def test_means_over_resampled_rows_equal_means_over_repeated_rows(rng):

@@ -62,12 +62,6 @@ def weights_cancel(outer_weights: Array) -> bool:
     return largest > LARGEST or cancellation(outer_weights) > CANCELS
 
 
-def margins(n_classes: int) -> Array:
-    """Return the matrix that takes scores to class margins, shape (N, N): a class less the mean of all others."""
-    others = 1 / (n_classes - 1)
-    return np.eye(n_classes) * (1 + others) - others
-
-
 def row_means(sizes: Array, weights: Array) -> Array:
     """Return weighted means over the rows, shape (B, …); `weights` has shape (B, n), a line for each resample."""
     means: Array = np.tensordot(weights / weights.sum(axis=1, keepdims=True), sizes, axes=1)
