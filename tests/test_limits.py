@@ -213,3 +213,15 @@ def test_what_is_available_is_what_the_system_says():
         assert memory._own_limit() < 2**36
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def test_files_that_a_container_has_cached_count_as_free(tmp_path):
+    from cogmap.memory import _group_limit
+
+    assert _group_limit(tmp_path) is None
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("990\n")
+    (tmp_path / "memory.stat").write_text("anon 300\nfile 690\nkernel 0\n")
+    assert _group_limit(tmp_path) == 700
+    (tmp_path / "memory.max").write_text("max\n")
+    assert _group_limit(tmp_path) is None

@@ -41,15 +41,17 @@ def _free() -> int | None:
         return None
 
 
-def _group_limit() -> int | None:
-    """Return what a container may have beyond what it uses."""
-    folder = Path("/sys/fs/cgroup")
-    for most, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+def _group_limit(folder: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Return what a container may have beyond what it uses; files that it has cached make way, and do not count."""
+    for most, used, detail, cached in (
+        ("memory.max", "memory.current", "memory.stat", "file"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_cache"),
     ):
         try:
-            return max(0, int((folder / most).read_text()) - int((folder / used).read_text()))
+            lines = (folder / detail).read_text(encoding="ascii").splitlines()
+            cache = next((int(line.split()[1]) for line in lines if line.split()[0] == cached), 0)
+            held = int((folder / used).read_text()) - cache
+            return max(0, int((folder / most).read_text()) - max(held, 0))
         except (OSError, ValueError):  # there is no such file, or it says "max"
             continue
     return None
