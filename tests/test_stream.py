@@ -232,3 +232,11 @@ def test_a_bad_value_is_named_by_its_row_in_the_whole_source(rows):
     X[1207, 2] = np.inf
     with pytest.raises(ValueError, match=r"infinity \(inf\) in column 2, row 1207"):
         stream.fit(blocks_of(250, X, y))
+
+
+def test_a_weight_beyond_arithmetic_is_named_by_its_row_in_all_blocks(rows):
+    X, y = rows
+    weight = np.ones(len(y))
+    weight[450] = 1e40
+    with pytest.raises(ValueError, match=r"sample_weight is 1e\+40 in row 450: weights count rows"):
+        stream.fit(blocks_of(400, X, y, weight))

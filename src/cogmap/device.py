@@ -22,7 +22,7 @@ from .core.training import Rows
 from .estimator import NetworkClassifier
 from .intake import Columns, Encoder, begin
 from .labels import checked_labels
-from .validation import check_weights, checked_array
+from .validation import LEAST_WEIGHT, MOST_WEIGHT, check_weights, checked_array
 
 COUNTERPARTS = (blocks, ridge)
 """Modules whose import tells `DeviceSource` the counterparts of the passes' functions."""
@@ -98,8 +98,8 @@ def _given(space: Space, X: DeviceArray, y: Any, sample_weight: Any) -> Given:
     weight = space.double(xp.asarray(sample_weight, device=space.device))
     if tuple(weight.shape) != (n,) or not bool(xp.all(xp.isfinite(weight) & (weight >= 0))):
         raise ValueError(f"sample_weight must be {n} finite numbers, 0 or larger, one for each row.")
-    ends = [space.host(found)[None] for found in (xp.min(xp.where(weight > 0, weight, 1.0)), xp.max(weight))]
-    check_weights(np.concatenate(ends))
+    if float(xp.min(xp.where(weight > 0, weight, 1.0))) < LEAST_WEIGHT or float(xp.max(weight)) > MOST_WEIGHT:
+        check_weights(space.host(weight))
     if bool(xp.all(weight > 0)):
         return Given(X, codes, classes, weight)
     kept = xp.nonzero(weight > 0)[0]

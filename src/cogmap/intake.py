@@ -74,7 +74,7 @@ class Columns:
         labels = checked_labels(y, before=before)
         if not np.isfinite(rows).all():
             raise ValueError(not_finite_sentence(rows, self.array, before))
-        return _positive(rows, labels, weight)
+        return _positive(rows, labels, weight, before)
 
 
 def _listed(names: Sequence[str] | None, n: int) -> str:
@@ -97,13 +97,13 @@ def _numbers(X: Any, names: NDArray[Any] | None) -> Array:
         raise
 
 
-def _positive(rows: Array, labels: NDArray[Any], weight: Any) -> RawBlock:
+def _positive(rows: Array, labels: NDArray[Any], weight: Any, before: int) -> RawBlock:
     if weight is None:
         return RawBlock(rows, labels, np.ones(len(rows)))
     found = np.asarray(weight, dtype=np.float64)
     if found.shape != (len(rows),) or not np.isfinite(found).all() or (found < 0).any():
         raise ValueError(f"Weights must be {len(rows)} finite numbers, 0 or larger, one for each row of the block.")
-    check_weights(found)
+    check_weights(found, before)
     kept = found > 0
     return RawBlock(rows, labels, found) if kept.all() else RawBlock(rows[kept], labels[kept], found[kept])
 

@@ -58,14 +58,14 @@ LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30
 """Range of a weight that is not 0: sums of squares must neither vanish nor overflow."""
 
 
-def check_weights(weight: Array, name: str = "sample_weight") -> None:
-    """Refuse weights that are not 0 and that arithmetic cannot tell from 0 or from infinity."""
+def check_weights(weight: Array, before: int = 0) -> None:
+    """Refuse weights that are not 0 and that arithmetic cannot tell from 0 or infinity; so many rows came `before`."""
     sound = (weight == 0) | ((weight >= LEAST_WEIGHT) & (weight <= MOST_WEIGHT))
     if not sound.all():
         row = int(np.flatnonzero(~sound)[0])
         raise ValueError(
-            f"{name} is {weight[row]:g} in row {row}: weights count rows, and must be 0, or from {LEAST_WEIGHT:g} to "
-            f"{MOST_WEIGHT:g}."
+            f"sample_weight is {weight[row]:g} in row {before + row}: weights count rows, and must be 0, or from "
+            f"{LEAST_WEIGHT:g} to {MOST_WEIGHT:g}."
         )
 
 
