@@ -26,12 +26,14 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 from data import load, names
 
-from cogmap import LTCNClassifier, classifier, intake, stream
-from cogmap.core import sources
-from cogmap.core.training import MOST_ROWS
+from cogmap import LTCNClassifier, stream
+from cogmap.core.sums import sources
+from cogmap.core.sums.rows import MOST_ROWS
+from cogmap.estimators import classifier
+from cogmap.intake.blocks import blocks as intake
 
 BLOCK_ROWS, FEW = 384, 100
-WORKERS = f"import cogmap.core.sources as sources\nsources.BLOCK_ROWS = {BLOCK_ROWS}\n"
+WORKERS = f"import cogmap.core.sums.sources as sources\nsources.BLOCK_ROWS = {BLOCK_ROWS}\n"
 
 
 def let_blocks_be_small(folder):

@@ -1,4 +1,4 @@
-"""Datasets by name: the paper's, as `cogmap.datasets` finds them, and others that need no folder."""
+"""Datasets by name: the paper's, as `cogmap.study.datasets` finds them, and others that need no folder."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sklearn.datasets import make_classification
 
-from cogmap import datasets
+from cogmap.study import datasets
 
 SMALL_WIDE = {  # rows, features, informative, classes, clusters of a class
     "wide-200x60": (200, 60, 10, 2, 2),

@@ -14,7 +14,7 @@ from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LogisticRegression
 
 from cogmap import LTCNClassifier
-from cogmap.effects import feature_effect, pair_effect
+from cogmap.effects.effects import feature_effect, pair_effect
 
 N_ROWS, NOISE, N_SEEDS = 1000, 0.1, 10
 

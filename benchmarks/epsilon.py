@@ -1,4 +1,4 @@
-"""Set `cogmap.core.activation.EPSILON`: five-fold kappa of the paper's regression weights for several clipping margins.
+"""Set the `EPSILON` of `core.network.activation`: kappa of regression weights for several clipping margins.
 
 Run: COGMAP_DATA=… python benchmarks/epsilon.py
 """
@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score, make_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from cogmap import IllConditionedWarning, LTCNClassifier
-from cogmap.core import activation
+from cogmap.core.network import activation
 
 NAMES = ("banana", "bank", "mfeat-zernike", "page-blocks", "segment", "vehicle", "vehicle1", "waveform", "yeast")
 MARGINS = (1e-6, 1e-4, 1e-3, 1e-2, 3e-2, 1e-1)

@@ -37,7 +37,7 @@ from importances import METHODS, importances
 from problems import REAL, SYNTHETIC, largest_correlation, rank_correlation, real_truths, split
 
 from cogmap import LTCNClassifier
-from cogmap.warnings import NoInformationWarning
+from cogmap.errors import NoInformationWarning
 
 RESULTS = Path(__file__).parent / "results" / "faithfulness.csv"
 COLUMNS = ["problem", "seed", "method", "importances", "stability", "deletion", "seconds"]

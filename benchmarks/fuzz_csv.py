@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.malformed import malformed
 
 from cogmap import DataFileError
-from cogmap.column_description import describe
-from cogmap.tables import read_table
+from cogmap.tables.description import describe
+from cogmap.tables.table import read_table
 
 LIMIT = 10  # seconds for one file
 

@@ -21,7 +21,7 @@ from sklearn.metrics import cohen_kappa_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
-from cogmap.datasets import load
+from cogmap.study.datasets import load
 
 METHODS = {"LTCNClassifier": LTCNClassifier, "LTCNClassifierCV": LTCNClassifierCV}
 

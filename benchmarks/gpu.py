@@ -26,9 +26,10 @@ import numpy as np
 import sklearn
 import torch
 
-from cogmap import LTCNClassifier, classifier
-from cogmap import device as on_device
+from cogmap import LTCNClassifier
 from cogmap.core.device.source import DeviceSource
+from cogmap.estimators import classifier
+from cogmap.estimators import device as on_device
 
 
 def problem(n, m, n_classes, device):

@@ -8,8 +8,8 @@ import time
 import numpy as np
 from ltcn.LTCN import LTCN
 
-from cogmap.core.activation import ACTIVATIONS
-from cogmap.core.inner import regression_weights, slope_weights
+from cogmap.core.network.activation import ACTIVATIONS
+from cogmap.core.network.inner import regression_weights, slope_weights
 
 N_ROWS, N_CONCEPTS, SAMPLE = 5_000, 500, 10
 

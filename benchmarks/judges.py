@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score, log_loss
 
 from cogmap import LTCNClassifier
-from cogmap.core import judges
+from cogmap.core.fit import judges
 
 LIMITS = ("JUDGES", "DECIDERS", "JUDGED_NUMBERS")
 NEW_ROWS = 200_000

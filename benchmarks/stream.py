@@ -27,9 +27,12 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
-from cogmap import LTCNClassifier, classifier, intake, stream
-from cogmap.core import judges, sources
-from cogmap.progress import Writer
+from cogmap import LTCNClassifier, stream
+from cogmap.core.fit import judges
+from cogmap.core.sums import sources
+from cogmap.estimators import classifier
+from cogmap.intake.blocks import blocks as intake
+from cogmap.intake.progress import Writer
 
 
 def problem(rng, n, m):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cogmap.core.activation import EPSILON
+from cogmap.core.network.activation import EPSILON
 
 
 def f(z, activation):

@@ -11,8 +11,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cogmap import LTCNClassifier
-from cogmap.core.sources import BLOCK_ROWS
-from cogmap.core.training import MOST_ROWS
+from cogmap.core.sums.rows import MOST_ROWS
+from cogmap.core.sums.sources import BLOCK_ROWS
 from cogmap.dask import DaskLTCNClassifier
 
 dask = pytest.importorskip("dask", reason="dask is not installed")

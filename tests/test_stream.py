@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, classifier, intake, stream
-from cogmap.core import sources, training
+from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, stream
+from cogmap.core.sums import rows as training
+from cogmap.core.sums import sources
 from cogmap.errors import DataFileError
+from cogmap.estimators import classifier
+from cogmap.intake.blocks import blocks as intake
 
 
 @pytest.fixture

@@ -4,41 +4,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .classifier import LTCNClassifier
-    from .errors import DataFileError, ModelFileError, TooLargeError, UnusableColumnError
-    from .knowledge import Knowledge
-    from .persistence import load
-    from .tabular import TabularClassifier
-    from .tuning import LTCNClassifierCV
-    from .warnings import (
+    from .errors import (
+        DataFileError,
         IllConditionedWarning,
         KnowledgeWarning,
         ManyClassesWarning,
+        ModelFileError,
         NoInformationWarning,
         RestartWarning,
+        TooLargeError,
         UnreliableRelevanceWarning,
         UnseenValueWarning,
+        UnusableColumnError,
     )
+    from .estimators.classifier import LTCNClassifier
+    from .estimators.tabular import TabularClassifier
+    from .estimators.tuned import LTCNClassifierCV
+    from .files.model import load
+    from .knowledge import Knowledge
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "DataFileError": "errors",
-    "IllConditionedWarning": "warnings",
+    "IllConditionedWarning": "errors",
     "Knowledge": "knowledge",
-    "KnowledgeWarning": "warnings",
-    "LTCNClassifier": "classifier",
-    "LTCNClassifierCV": "tuning",
-    "ManyClassesWarning": "warnings",
+    "KnowledgeWarning": "errors",
+    "LTCNClassifier": "estimators.classifier",
+    "LTCNClassifierCV": "estimators.tuned",
+    "ManyClassesWarning": "errors",
     "ModelFileError": "errors",
-    "NoInformationWarning": "warnings",
-    "RestartWarning": "warnings",
-    "TabularClassifier": "tabular",
+    "NoInformationWarning": "errors",
+    "RestartWarning": "errors",
+    "TabularClassifier": "estimators.tabular",
     "TooLargeError": "errors",
-    "UnreliableRelevanceWarning": "warnings",
-    "UnseenValueWarning": "warnings",
+    "UnreliableRelevanceWarning": "errors",
+    "UnseenValueWarning": "errors",
     "UnusableColumnError": "errors",
-    "load": "persistence",
+    "load": "files.model",
 }
 __all__ = [
     "DataFileError",

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from .classifier import LTCNClassifier
-from .core.sources import cut
-from .core.statistics import Census, Run, S, Source
-from .core.training import Rows
-from .intake import Columns, Encoder, RawBlock, begin, census, fit_at_once, n_blocks
-from .validation import module
+from .core.sums.rows import Rows
+from .core.sums.sources import cut
+from .core.sums.statistics import Census, Run, S, Source
+from .estimators.classifier import LTCNClassifier
+from .intake.blocks import Columns, Encoder, RawBlock, begin, census, fit_at_once, n_blocks
+from .intake.checks import module
 
 B = TypeVar("B")
 D = TypeVar("D")

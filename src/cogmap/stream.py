@@ -16,14 +16,14 @@ from typing import Any, Literal, TypeVar
 
 from sklearn.base import clone
 
-from .classifier import LTCNClassifier
-from .core.sources import Blocks, Keep, cut, keep_small
-from .core.statistics import Census, S, Source, merged
-from .core.training import MOST_ROWS, Rows
-from .files import table_blocks
-from .intake import Columns, Encoder, RawBlock, begin, census, fit_at_once
-from .progress import Meter, Progress, reporter
-from .spill import Spill
+from .core.sums.rows import MOST_ROWS, Rows
+from .core.sums.sources import Blocks, Keep, cut, keep_small
+from .core.sums.statistics import Census, S, Source, merged
+from .estimators.classifier import LTCNClassifier
+from .intake.blocks import Columns, Encoder, RawBlock, begin, census, fit_at_once
+from .intake.progress import Meter, Progress, reporter
+from .intake.spill import Spill
+from .tables.files import table_blocks
 
 B = TypeVar("B")
 D = TypeVar("D")

@@ -75,7 +75,7 @@ def test_dropping_a_feature_that_decides_costs_most():
     assert lost[0] < lost[2] < lost[1]
 
 
-@pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")
+@pytest.mark.filterwarnings("ignore::cogmap.errors.NoInformationWarning")
 @pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # noise alone is left at the end
 def test_deletion_is_the_mean_accuracy_along_the_order():
     from faithfulness import deletion

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from cogmap import LTCNClassifier, load
 from cogmap.cli import main
 from cogmap.cli.memory import MEMORY
-from cogmap.memory import in_words
+from cogmap.intake.memory import in_words
 from tests.people import people
 
 PLAIN = ("--target", "survived", "--drop", "id")

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from cogmap import Knowledge, LTCNClassifier, TabularClassifier, load
 from cogmap.cli import main
-from cogmap.effects import feature_effect
-from cogmap.evaluation import evaluate
+from cogmap.effects.effects import feature_effect
+from cogmap.quality.evaluation import evaluate
 from tests.people import people
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from cogmap import LTCNClassifier, TabularClassifier, load
 from cogmap.cli import main
-from cogmap.evaluation import cross_validate
+from cogmap.quality.evaluation import cross_validate
 from tests.people import people
 
 PLAIN = ("--target", "survived", "--drop", "id", "--no-tune")
@@ -162,12 +162,12 @@ def test_malformed_data_is_a_mistake(tmp_path):
 
 
 def test_what_is_missing_on_the_machine_is_a_failure(data, monkeypatch):
-    import cogmap.tables
+    import cogmap.tables.table
 
     def unavailable(*_, **__):
         raise ImportError('pip install "cogmap[parquet]"')
 
-    monkeypatch.setattr(cogmap.tables, "read_table", unavailable)
+    monkeypatch.setattr(cogmap.tables.table, "read_table", unavailable)
     assert "cogmap[parquet]" in run("fit", data, *PLAIN, code=1).stderr
 
 

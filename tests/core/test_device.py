@@ -13,10 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
-from cogmap.core import passes, scaling
-from cogmap.core.activation import ACTIVATIONS
-from cogmap.core.concepts import fit_concepts
-from cogmap.core.decision import Scored
+from cogmap.core.concepts.concepts import fit_concepts, scaling
 from cogmap.core.device.factor import refined, root, states_factor
 from cogmap.core.device.increments import STEP, Reasoner, operations
 from cogmap.core.device.kernels import compiled
@@ -24,11 +21,13 @@ from cogmap.core.device.sampling import MIX, DeviceOutlyingness, device_keys, mi
 from cogmap.core.device.scaling import DeviceConcepts, Line, rank_knots
 from cogmap.core.device.source import DeviceSource, Joined
 from cogmap.core.device.space import Space, gram, pieces, times_triangle
-from cogmap.core.increments import Course, block_increments
-from cogmap.core.reasoning import Network
-from cogmap.core.sampling import Outlyingness, Sample, content_keys
-from cogmap.core.statistics import Factor, Scatter
-from cogmap.core.training import Rows
+from cogmap.core.fit import passes
+from cogmap.core.network.activation import ACTIVATIONS
+from cogmap.core.network.reasoning import Network
+from cogmap.core.sums.rows import Rows, Scored
+from cogmap.core.sums.sampling import Outlyingness, Sample, content_keys
+from cogmap.core.sums.statistics import Factor, Scatter
+from cogmap.core.trajectory.increments import Course, block_increments
 
 SPACES = [Space(np, "cpu"), Space(array_api_strict, array_api_strict.Device("device1"))]
 

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.datasets import load_iris
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier
-from cogmap.persistence.document import FORMAT
+from cogmap.files.model.document import FORMAT
 
 MODELS = {
     "stack": LTCNClassifierCV(max_iter=3, terms=(None, 3)),

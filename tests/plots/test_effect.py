@@ -3,11 +3,10 @@ import pandas as pd
 import pytest
 
 from cogmap import LTCNClassifier, TabularClassifier
-from cogmap.effects import feature_effect, pair_effect
+from cogmap.effects.effects import feature_effect, pair_effect
 from cogmap.plots import EffectDisplay
 from tests.people import people
-
-from .conftest import plt
+from tests.plots.conftest import plt
 
 
 @pytest.fixture(scope="module")

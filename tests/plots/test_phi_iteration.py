@@ -6,8 +6,8 @@ from sklearn.metrics import cohen_kappa_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from cogmap import LTCNClassifier
+from cogmap.errors import IllConditionedWarning
 from cogmap.plots import PhiIterationDisplay
-from cogmap.warnings import IllConditionedWarning
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .conftest import QUOTES
+from tests.report.conftest import QUOTES
 
 CONTRAST = """
 () => {

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from cogmap import Knowledge, LTCNClassifier, TabularClassifier
-from cogmap.effects import feature_effect, most_relevant
+from cogmap.effects.effects import feature_effect, most_relevant
 from cogmap.report import report_facts, to_html
 from cogmap.report.effects import BOTTOM, COLOURS, LEFT, NAMES, RIGHT, TOP, effect_chart
 from cogmap.report.words import percent
-
-from .conftest import HOSTILE, Elements
+from tests.report.conftest import HOSTILE, Elements
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +102,7 @@ def test_fills_have_the_colours_of_the_lines(pages):
     assert tuple(re.findall(r"\.c\d \{ stroke: (#[0-9a-f]{6})", page)) == COLOURS
 
 
-@pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")
+@pytest.mark.filterwarnings("ignore::cogmap.errors.NoInformationWarning")
 def test_a_model_that_may_use_no_column_has_a_flat_effect(passengers):
     X, y = passengers[["fare", "class"]], passengers["survived"]
     model = TabularClassifier(LTCNClassifier(knowledge=Knowledge().irrelevant("fare").irrelevant("class"))).fit(X, y)

@@ -233,7 +233,7 @@ def test_without_folds_the_model_itself_explains(iris):
     assert "The model itself predicts and explains them" in to_html(facts)
 
 
-@pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")
+@pytest.mark.filterwarnings("ignore::cogmap.errors.NoInformationWarning")
 def test_a_useless_model_is_said_to_be_no_better_than_the_majority(iris, of_stack, rng):
     frame = pd.DataFrame({"noise": rng.normal(size=90), "kind": np.repeat(["often", "seldom"], [70, 20])})
     model = LTCNClassifier(max_iter=1).fit(frame[["noise"]], frame["kind"])

@@ -6,7 +6,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from cogmap import TabularClassifier
-from cogmap.classifier import LTCNClassifier
+from cogmap.estimators.classifier import LTCNClassifier
 from cogmap.report.notes import alone, notes
 from cogmap.report.subject import spread, subject
 
@@ -84,7 +84,7 @@ def test_a_single_row_of_a_class_cannot_be_judged(rng):
     assert alone(pd.Series(rng.normal(size=9)), np.zeros(9, dtype=np.intp)) == 0.0
 
 
-@pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")
+@pytest.mark.filterwarnings("ignore::cogmap.errors.NoInformationWarning")
 def test_repeated_rows_with_different_classes_are_counted():
     frame = pd.DataFrame({"x": [1.0, 1.0, 2.0, 2.0, 3.0, 4.0] * 5 + [9.0], "kind": list("abaaab") * 5 + ["a"]})
     (note,) = (one for one in found(frame) if one["kind"] == "repeated rows")

@@ -13,8 +13,7 @@ import pytest
 from cogmap import Knowledge, LTCNClassifier, TabularClassifier
 from cogmap.report import report_facts, to_html, write_report
 from cogmap.report.words import summary
-
-from .conftest import CLOSES, HOSTILE, QUOTES, Elements
+from tests.report.conftest import CLOSES, HOSTILE, QUOTES, Elements
 
 CSS = (resources.files("cogmap.report") / "templates" / "report.css").read_text(encoding="utf-8")
 
@@ -196,7 +195,7 @@ def test_models_of_few_concepts_have_a_report(columns, iris):
     assert page.count('class="node"') == columns
 
 
-@pytest.mark.filterwarnings("ignore::cogmap.warnings.NoInformationWarning")
+@pytest.mark.filterwarnings("ignore::cogmap.errors.NoInformationWarning")
 def test_a_model_that_may_use_no_column_has_a_report(passengers):
     X, y = passengers[["fare", "class"]], passengers["survived"]
     knowledge = Knowledge().irrelevant("fare").irrelevant("class")

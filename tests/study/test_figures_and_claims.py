@@ -5,8 +5,7 @@ from sklearn.tree import DecisionTreeClassifier
 from cogmap.study.claims import CLAIMS, shuffling_costs
 from cogmap.study.figures import FIGURES, MissingResultsError, save
 from cogmap.study.sweeps import SELECTED, map_grids, phi_iteration_map, readout_curves, readout_grids, swept
-
-from .made import frame, rows
+from tests.study.made import frame, rows
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -81,7 +81,7 @@ def test_every_grid_fits_its_estimator():
 
 
 def command(results, *extra):
-    code = "from cogmap.study.cli import study; study()"
+    code = "from cogmap.cli.study import study; study()"
     plan = ["--datasets", "iris,wine", "--classifiers", "DT,LR,RidgeClassifierCV", "--jobs", "2", "--results", results]
     return [sys.executable, "-c", code, "run", *plan, *extra]
 

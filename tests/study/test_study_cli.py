@@ -6,8 +6,7 @@ pytest.importorskip("pebble")
 
 from cogmap.cli import main  # noqa: E402  (after the check that click is there)
 from cogmap.study.results import read, write  # noqa: E402
-
-from .made import rows  # noqa: E402
+from tests.study.made import rows  # noqa: E402
 
 
 def invoke(*arguments):

@@ -18,8 +18,7 @@ from cogmap.study.tables import (
     save,
     select,
 )
-
-from .made import frame, rows
+from tests.study.made import frame, rows
 
 
 @pytest.fixture

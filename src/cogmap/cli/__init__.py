@@ -14,8 +14,7 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..console import printable
-from ..study.cli import study
+from .console import printable
 from .demo import demo
 from .edit import edit
 from .evaluate import evaluate
@@ -25,6 +24,7 @@ from .fit import fit
 from .output import say
 from .predict import predict
 from .report import report
+from .study import study
 
 
 class Mistake(click.ClickException):

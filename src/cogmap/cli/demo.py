@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ..console import NewFolder
+from .console import NewFolder
 from .output import emit, json_option, show
 
 
@@ -19,7 +19,7 @@ from .output import emit, json_option, show
 @json_option
 def demo(output: Path, as_json: bool) -> None:
     """Fit a network to a dataset that scikit-learn embeds, and draw what it learned."""
-    from ..demo import lines, measure
+    from .first_demo import lines, measure
 
     found = measure(output)
     if as_json:

@@ -44,7 +44,7 @@ def edit(
     import numpy as np
 
     from .. import Knowledge
-    from ..folds import possible_folds
+    from ..quality.folds import possible_folds
 
     before = load_model(model)
     name = target_of(before, target)

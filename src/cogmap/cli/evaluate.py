@@ -39,7 +39,7 @@ def evaluate(
       cogmap evaluate people.csv --target survived
       cogmap evaluate people.cogmap later.csv --json
     """
-    from .. import evaluation
+    from ..quality import evaluation
 
     if len(files) > 2:
         raise click.UsageError(f"{len(files)} files were given: use MODEL and DATA, or DATA alone.")

@@ -94,7 +94,7 @@ def _explain_effects(
     classifier: Any, X: "pd.DataFrame | None", columns: tuple[str, ...], picture: Path | None, as_json: bool
 ) -> None:
     """Show the average predicted probability of each class as a column moves."""
-    from ..effects import feature_effect
+    from ..effects.effects import feature_effect
 
     found = [feature_effect(classifier, X, column) for column in columns]
     if picture is not None:
@@ -131,7 +131,7 @@ def _explain_rows(classifier: Any, X: "pd.DataFrame", picture: Path | None, as_j
 
 
 def _explained(explanation: Any, probability: "np.ndarray[Any, Any]", i: int, details: bool) -> dict[str, Any]:
-    from ..evidence_words import odds_factor
+    from ..explain.words import odds_factor
 
     label = explanation.predicted[i]
     code = list(explanation.classes).index(label)
@@ -154,8 +154,8 @@ def _explained(explanation: Any, probability: "np.ndarray[Any, Any]", i: int, de
 
 def _evidence_table(result: dict[str, Any]) -> str:
     """Return a line for each column, for what other rows have, and for the sum, under what they are measured in."""
-    from ..evidence_words import odds_words, signed
-    from ..explanation_text import written
+    from ..explain.text import written
+    from ..explain.words import odds_words, signed
 
     label = result["class"]
     lines = [(c["name"], written(c["value"]), c["evidence"]) for c in result["columns"]]

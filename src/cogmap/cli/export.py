@@ -24,7 +24,7 @@ def export(model: Path, output: Path, contributions: bool, as_json: bool) -> Non
     Example:
       cogmap export people.cogmap people.onnx
     """
-    from ..onnx import table_inputs
+    from ..files.onnx import table_inputs
 
     classifier = load_model(model)
     classifier.to_onnx(output, contributions=contributions)

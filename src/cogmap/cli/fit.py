@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ..memory import in_words
+from ..intake.memory import in_words
 from .inputs import FILE, NEW_FILE, data_options, read_data, said, sheet_given, with_target
 from .memory import MEMORY
 from .network import classes_option, network_options, refuse_given, say_dropped, unfitted
@@ -53,7 +53,7 @@ def fit(
       cogmap fit people.csv --target survived --drop name --categorical class
       cogmap fit wine.parquet --target kind --no-tune --terms 3 --json
     """
-    from ..table_parts import SheetParts, open_parts
+    from ..tables.parts import SheetParts, open_parts
 
     if target is None:
         raise click.UsageError("Missing option '--target': the column that holds the classes.")
@@ -95,7 +95,7 @@ def _fit_in_passes(
     """Fit one network in passes over a file; return it, and the number of rows."""
     import pandas as pd
 
-    from .. import tabular_stream
+    from ..estimators import tabular_stream
 
     over = f"about {in_words(need)} of memory, more than --memory {in_words(memory)}"
     refuse_given(

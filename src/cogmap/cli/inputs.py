@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..console import InputFile, NewFile
+from .console import InputFile, NewFile
 from .output import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..tables import Table
+    from ..tables.table import Table
 
 FILE, NEW_FILE = InputFile(), NewFile()
 SHEET = "cogmap.sheet"
@@ -42,7 +42,7 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_data(path: Path, delimiter: str | None, header: bool | None) -> "pd.DataFrame":
     """Read a table; say on stderr what was decided."""
-    from ..tables import read_table
+    from ..tables.table import read_table
 
     return said(read_table(path, delimiter=delimiter, header=header, sheet=sheet_given()))
 
@@ -67,8 +67,8 @@ def with_target(frame: "pd.DataFrame", target: str, *, classes: bool = True) -> 
     """
     import pandas as pd
 
-    from ..names import no_column
-    from ..targets import Target
+    from ..knowledge.names import no_column
+    from ..tables.target import Target
 
     if target not in frame:
         raise ValueError(no_column(target, frame.columns))
@@ -100,7 +100,7 @@ def target_of(model: Any, given: str | None) -> str:
 
 def columns_for(model: Any, frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the columns that a model needs; say on stderr which ones it does not know."""
-    from ..frames import listed
+    from ..tables.frames import listed
 
     target = getattr(model, "target_name_", None)
     if hasattr(model, "differing_columns"):

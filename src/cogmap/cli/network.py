@@ -12,7 +12,7 @@ from .output import say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..columns import Column
+    from ..tables.columns import Column
 
 OPTIONS = (
     click.option("--target", required=False, metavar="COL", help="Column that holds the classes."),
@@ -96,7 +96,7 @@ def unfitted(
 ) -> Any:
     """Return the classifier that the options describe; `frame` has the columns without the target."""
     from .. import LTCNClassifier, LTCNClassifierCV, TabularClassifier
-    from ..names import no_column
+    from ..knowledge.names import no_column
 
     unknown = [name for name in (*drop, *only, *categorical, *numeric) if name not in frame]
     if unknown:
@@ -133,7 +133,7 @@ def say_dropped(columns: "Iterable[Column]") -> None:
 
 def _check_width(frame: "pd.DataFrame", terms: int | None) -> None:
     """Refuse a table of too many columns before each of them is looked at; those whose first rows differ count."""
-    from ..memory import check_memory
+    from ..intake.memory import check_memory
 
     head = frame.iloc[:SHOWN]
     if len(head):

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from ..console import check_new_file, printable, printable_json, say, show
 from ..writing import whole
+from .console import check_new_file, printable, printable_json, say, show
 
 __all__ = ["emit", "hand_over", "json_option", "plain", "say", "show", "table_text", "write_whole"]
 
@@ -48,7 +48,7 @@ def plain(value: Any) -> Any:
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return rows as an aligned table; numbers with three decimals."""
-    from ..evaluation import aligned
+    from ..quality.evaluation import aligned
 
     return aligned([[_cell(value) for value in row] for row in (header, *rows)])
 

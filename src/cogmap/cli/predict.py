@@ -52,8 +52,8 @@ def predict(
     """
     import pandas as pd
 
-    from ..columns import spelled
-    from ..names import no_column
+    from ..knowledge.names import no_column
+    from ..tables.columns import spelled
 
     classifier, frame = load_model(model), read_data(data, delimiter, header)
     unknown = [name for name in keep if name not in frame]

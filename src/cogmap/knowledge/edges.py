@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.concepts import Concepts
-from ..core.constraints import Bounds
-from ..names import near_names
+from ..core.concepts.concepts import Concepts
+from ..core.network.constraints import Bounds
 from .collection import Knowledge, contradiction
+from .names import near_names
 from .statement import Statement
 
 Mask = NDArray[np.bool_]

@@ -12,7 +12,7 @@ from functools import partial
 from reprlib import repr as brief
 from typing import Any, NamedTuple
 
-from ..names import near_names
+from .names import near_names
 from .statement import KINDS, RELATIONS, Statement
 
 RECORD = ("author", "date", "reason")

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.activation import Array
-from ..estimator import NetworkClassifier
-from ..tabular import TabularClassifier
+from ..core.types import Array
+from ..estimators.base import NetworkClassifier
+from ..estimators.tabular import TabularClassifier
 from .concepts import feature_relevance, names_and_blocks, network_of
 from .drawing import DASHES, NEGATIVE, NEUTRAL, POSITIVE, data_frame, new_axes, short_names
 from .ring import MOST_COLUMNS, Rings

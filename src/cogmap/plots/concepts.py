@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.activation import Array
-from ..estimator import NetworkClassifier
-from ..tabular import TabularClassifier
+from ..core.types import Array
+from ..estimators.base import NetworkClassifier
+from ..estimators.tabular import TabularClassifier
 
 
 def network_of(estimator: NetworkClassifier | TabularClassifier) -> NetworkClassifier:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import evidence_words
-from ..evidence_words import odds_factor, times
+from ..explain import words as evidence_words
+from ..explain.words import odds_factor, times
 
 POSITIVE, NEGATIVE, NEUTRAL = "#0072b2", "#d55e00", "#666666"
 DASHES = (0, (4, 2))

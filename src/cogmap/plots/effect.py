@@ -1,6 +1,6 @@
 """How features act: curves for numbers, bars for categories, maps for two features.
 
-Easy to get wrong: curves are accumulated from small moves of rows (`cogmap.effects`). Their level is the mean
+Easy to get wrong: curves are accumulated from small moves of rows (`cogmap.effects.effects`). Their level is the mean
 prediction of all rows, and their differences are what the feature does; with features that go along with each other, a
 curve of probabilities may leave the range from 0 to 1.
 """
@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.activation import Array
-from ..effect_results import MISSING, UNITS, FeatureEffect, Kind, PairEffect, axis_numbers
-from ..effects import effects_of
+from ..core.types import Array
+from ..effects.effects import effects_of
+from ..effects.results import MISSING, UNITS, FeatureEffect, Kind, PairEffect, axis_numbers
 from .drawing import CLASS_COLOURS, MOST_CLASSES, NEUTRAL, class_style, panels, plain, short_names, shortened
 
 MOST_BARS = 24
@@ -50,7 +50,7 @@ class EffectDisplay:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from cogmap import LTCNClassifier
-    >>> from cogmap.effects import feature_effect
+    >>> from cogmap.effects.effects import feature_effect
     >>> from cogmap.plots import EffectDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> clf = LTCNClassifier().fit(X, y)

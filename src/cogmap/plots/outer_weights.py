@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ..core.activation import Array
-from ..core.relevance import weights_cancel
-from ..estimator import NetworkClassifier
-from ..tabular import TabularClassifier
+from ..core.explain.relevance import weights_cancel
+from ..core.types import Array
+from ..estimators.base import NetworkClassifier
+from ..estimators.tabular import TabularClassifier
 from .concepts import network_of
 from .drawing import MOST_CLASSES, NEGATIVE, NEUTRAL, class_style, data_frame, panels, plain, shortened
 

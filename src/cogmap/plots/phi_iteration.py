@@ -14,10 +14,10 @@ from sklearn.base import clone
 from sklearn.metrics import cohen_kappa_score, make_scorer
 from sklearn.model_selection import check_cv, cross_val_score
 
-from ..core.activation import Array
-from ..estimator import NetworkClassifier
-from ..tabular import TabularClassifier
-from ..warnings import IllConditionedWarning
+from ..core.types import Array
+from ..errors import IllConditionedWarning
+from ..estimators.base import NetworkClassifier
+from ..estimators.tabular import TabularClassifier
 from .drawing import data_frame, new_axes
 
 PHIS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.activation import Array
-from ..estimator import NetworkClassifier
-from ..tabular import TabularClassifier
+from ..core.types import Array
+from ..estimators.base import NetworkClassifier
+from ..estimators.tabular import TabularClassifier
 from .drawing import CLASS_COLOURS, HATCH, MOST_CLASSES, NEGATIVE, POSITIVE, data_frame, new_axes, plain, short_names
 
 CAPTIONS = {

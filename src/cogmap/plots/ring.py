@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.activation import Array
+from ..core.types import Array
 from .drawing import NEUTRAL
 
 FONT_SIZES = (9.0, 8.0, 7.0, 6.0, 5.0, 4.0)

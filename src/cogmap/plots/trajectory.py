@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import on_host
-from ..core.activation import Array
-from ..estimator import NetworkClassifier
-from ..tabular import TabularClassifier
+from ..core.types import Array
+from ..estimators.base import NetworkClassifier
+from ..estimators.tabular import TabularClassifier
+from ..intake.arrays import on_host
 from .concepts import feature_relevance, network_of
 from .drawing import MOST_CLASSES, class_style, data_frame, panels, plain, short_names, shortened
 

@@ -14,10 +14,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.activation import Array
-from ..estimator import NetworkClassifier
-from ..explain import Explanation
-from ..tabular import TabularClassifier
+from ..core.types import Array
+from ..estimators.base import NetworkClassifier
+from ..estimators.tabular import TabularClassifier
+from ..explain.explanation import Explanation
 from .drawing import (
     HATCH,
     NEGATIVE,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..effect_results import FeatureEffect
-from ..effects import feature_effect, most_relevant
+from ..effects.effects import feature_effect, most_relevant
+from ..effects.results import FeatureEffect
 from ..plots.drawing import short_names
 from .importance import quietly
 from .pictures import MOST_LINES, nice_ticks

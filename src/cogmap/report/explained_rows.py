@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import spelled
-from ..core.activation import Array
-from ..evidence_words import odds_words
+from ..core.types import Array
+from ..explain.words import odds_words
 from ..plots.waterfall import compared_with
+from ..tables.columns import spelled
 from .importance import quietly
 from .subject import Codes, Subject
 from .unseen import Unseen

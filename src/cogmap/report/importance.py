@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..core.relevance import KINDS, weights_cancel
+from ..core.explain.relevance import KINDS, weights_cancel
 from .subject import Subject
 
 

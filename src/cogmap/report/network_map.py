@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.activation import Array
+from ..core.types import Array
 from ..plots.concepts import feature_relevance, names_and_blocks
 from .importance import quietly
 from .subject import Subject

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..core.cases import CaseReadout
+from ..core.readout.cases import CaseReadout
 from .subject import Subject
 
 

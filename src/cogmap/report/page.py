@@ -14,8 +14,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..intake.checks import module
 from ..plots.drawing import evidence_text, odds_mark, signed
-from ..validation import module
 from ..writing import whole
 from .effects import effect_chart
 from .facts import report_facts

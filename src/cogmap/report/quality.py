@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Evaluation, from_probabilities
+from ..quality.evaluation import Evaluation, from_probabilities
 from .subject import Subject
 from .unseen import Unseen
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.activation import Array
+from ..core.types import Array
 from ..plots.drawing import short_names, shortened
 from ..plots.ring import ring_angles, ring_order
 

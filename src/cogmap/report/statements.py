@@ -11,7 +11,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ..comparison import METRICS
+from ..quality.comparison import METRICS
 from .subject import Subject
 
 SHOWN = 8

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..columns import spelled
-from ..core.activation import Array
-from ..estimator import NetworkClassifier
-from ..evaluation import class_codes
-from ..frames import as_frame, listed
-from ..labels import checked_labels
-from ..tabular import TabularClassifier
-from ..validation import checked_rows
+from ..core.types import Array
+from ..estimators.base import NetworkClassifier
+from ..estimators.tabular import TabularClassifier
+from ..intake.checks import checked_rows
+from ..intake.labels import checked_labels
+from ..quality.evaluation import class_codes
+from ..tables.columns import spelled
+from ..tables.frames import as_frame, listed
 
 if TYPE_CHECKING:
     import pandas as pd

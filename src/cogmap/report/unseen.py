@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.activation import Array
-from ..folds import fold_models, possible_folds
+from ..core.types import Array
+from ..quality.folds import fold_models, possible_folds
 from .subject import Codes, Subject
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from ..classifier import LTCNClassifier
-from ..core.readout import StateReadout
+from ..core.readout.states import StateReadout
+from ..estimators.classifier import LTCNClassifier
 
 
 class RandomInnerClassifier(LTCNClassifier):

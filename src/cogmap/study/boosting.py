@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import train_test_split
 
-from ..core.activation import Array
+from ..core.types import Array
 from .validated import ValidatedClassifier
 
 PATIENCE = 10

@@ -19,10 +19,10 @@ from sklearn.base import clone
 from sklearn.metrics import cohen_kappa_score
 from sklearn.model_selection import train_test_split
 
-from ..classifier import LTCNClassifier
-from ..datasets import load
-from ..warnings import IllConditionedWarning
+from ..errors import IllConditionedWarning
+from ..estimators.classifier import LTCNClassifier
 from .comparison import against, complete
+from .datasets import load
 from .figures import MissingResultsError
 from .registry import Shape, find
 from .sweeps import MAX_ITER, readout_curves, swept

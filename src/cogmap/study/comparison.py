@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ..core.activation import Array
+from ..core.types import Array
 
 
 def complete(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

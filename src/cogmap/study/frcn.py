@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 
-from ..core.activation import Array
+from ..core.types import Array
 from .validated import ValidatedClassifier
 
 BLOCK = 256

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.activation import Array
+from ..core.types import Array
 from .validated import ValidatedClassifier
 
 

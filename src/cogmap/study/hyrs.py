@@ -22,7 +22,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from ..core.activation import Array
+from ..core.types import Array
 from .validated import ValidatedClassifier
 
 Bools = NDArray[np.bool_]

@@ -24,8 +24,8 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from ..core.activation import Array
-from ..datasets import Dataset, load
+from ..core.types import Array
+from .datasets import Dataset, load
 from .registry import Entry, Grid, Shape, find
 
 N_FOLDS = 5

@@ -22,8 +22,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ..classifier import LTCNClassifier
-from ..tuning import LTCNClassifierCV
+from ..estimators.classifier import LTCNClassifier
+from ..estimators.tuned import LTCNClassifierCV
 from .ablation import RandomInnerClassifier, RandomOuterClassifier
 from .boosting import LightGBMClassifier
 from .frcn import FRCNClassifier

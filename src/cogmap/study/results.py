@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from ..datasets import NAMES
 from ..writing import whole
+from .datasets import NAMES
 from .protocol import COLUMNS, KEY, Row
 from .registry import REGISTRY
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from ..datasets import load
+from .datasets import load
 from .protocol import N_FOLDS, WHOLE, Row, Task, evaluate, time_whole, usual
 from .registry import Entry, find
 from .results import Results, key_of

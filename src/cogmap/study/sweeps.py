@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ..datasets import PAPER
+from .datasets import PAPER
 from .protocol import WHOLE, fixed
 
 PHI = tuple(round(0.1 * i, 1) for i in range(11))

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..core.activation import Array
-from ..datasets import CLEAN, LEAKING, PAPER, load
+from ..core.types import Array
 from ..writing import whole
 from .comparison import against, average_ranks, complete, friedman
+from .datasets import CLEAN, LEAKING, PAPER, load
 from .protocol import N_FOLDS, WHOLE
 from .registry import ENTRIES, REGISTRY
 

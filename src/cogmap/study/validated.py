@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.activation import Array
+from ..core.types import Array
 
 
 class ValidatedClassifier(ClassifierMixin, BaseEstimator):

@@ -9,19 +9,19 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from .. import passes
-from ..activation import ACTIVATIONS, Array
-from ..concepts import Concepts
+from ..concepts.concepts import Concepts
 from ..constants import LEAST_FREE
-from ..decision import Scored
-from ..innovations import Basis
-from ..model import SUMMARY_ROWS
-from ..passes import Readable, Traced
-from ..reasoning import Network
-from ..sampling import Keys, Outlyingness, Samples
-from ..shrinkage import Path, gate_caps
-from ..statistics import Gains, Gram
-from ..training import Rows, Started
+from ..fit import passes
+from ..fit.model import SUMMARY_ROWS
+from ..fit.passes import Readable, Traced
+from ..network.activation import ACTIVATIONS
+from ..network.reasoning import Network
+from ..readout.shrunken import Path, gate_caps
+from ..sums.rows import Rows, Scored, Started
+from ..sums.sampling import Keys, Outlyingness, Samples
+from ..sums.statistics import Gains, Gram
+from ..trajectory.innovations import Basis
+from ..types import Array
 from .factor import states_factor
 from .increments import Reasoner
 from .sampling import DeviceOutlyingness, device_keys, in_order_of_int64, sample

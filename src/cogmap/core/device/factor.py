@@ -13,9 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..activation import ACTIVATIONS, Activation, Array
-from ..statistics import Factor, Scatter
-from ..training import Started
+from ..network.activation import ACTIVATIONS, Activation
+from ..sums.rows import Started
+from ..sums.statistics import Factor, Scatter
+from ..types import Array
 from .source import B, DeviceSource, Pending
 from .space import DeviceArray, Space, gram
 

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..activation import Activation, Array
-from ..reasoning import Network
+from ..network.activation import Activation
+from ..network.reasoning import Network
+from ..types import Array
 from .kernels import Kernel
 from .space import DeviceArray, Space
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import ridge_passes
-from ..activation import Array
-from ..decision import Scored
-from ..ridge_passes import Frame, Framed, Smoother, Sums
-from ..statistics import Factor, Scatter
-from ..training import Started
+from ..readout import ridge_passes
+from ..readout.ridge_passes import Frame, Framed, Smoother, Sums
+from ..sums.rows import Scored, Started
+from ..sums.statistics import Factor, Scatter
+from ..types import Array
 from .blocks import leave_one_out
 from .factor import factor, refined, weighted_gram
 from .increments import Reasoner

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..activation import Array
-from ..sampling import DIGITS, Keys, Outlyingness, Sample, content_keys
+from ..sums.sampling import DIGITS, Keys, Outlyingness, Sample, content_keys
+from ..types import Array
 from .kernels import Kernel
 from .space import DeviceArray, Space
 

@@ -13,12 +13,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ..activation import ACTIVATIONS, Array
-from ..concepts import Concepts, term_peaks
-from ..model import Settings
-from ..passes import Range
-from ..scaling import KNOTS, TIE, Scaling, identity, knot_heights
-from ..training import Rows
+from ..concepts.concepts import Concepts, term_peaks
+from ..concepts.scaling import KNOTS, TIE, Scaling, identity, knot_heights
+from ..fit.model import Settings
+from ..fit.passes import Range
+from ..network.activation import ACTIVATIONS
+from ..sums.rows import Rows
+from ..types import Array
 from .space import DeviceArray, Space
 
 

@@ -10,14 +10,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..activation import Array
-from ..cases import CaseReadout
-from ..decision import Decision
-from ..model import Model
-from ..readout import StateReadout
-from ..reasoning import Network
-from ..ridge import IncrementReadout
-from ..shrinkage import ShrunkReadout
+from ..decision.decision import Decision
+from ..fit.model import Model
+from ..network.reasoning import Network
+from ..readout.cases import CaseReadout
+from ..readout.ridge import IncrementReadout
+from ..readout.shrunken import ShrunkReadout
+from ..readout.states import StateReadout
+from ..types import Array
 from .blocks import Features, leverages
 from .increments import Reasoner
 from .scaling import DeviceConcepts

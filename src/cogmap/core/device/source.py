@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
-from ..sources import Computed, Kept, joined
-from ..statistics import S, Source, Statistic, merged
-from ..training import Rows
+from ..sums.rows import Rows
+from ..sums.sources import Computed, Kept, joined
+from ..sums.statistics import S, Source, Statistic, merged
 from .space import DeviceArray, Space, slices
 
 B = TypeVar("B")

@@ -1,0 +1,1 @@
+"""From class scores to log-odds, probabilities and a class: `decision`."""

@@ -1,0 +1,72 @@
+"""Recurrent reasoning: the states A⁰, A¹, …, Aᵀ of a network for each row (the paper's equations 1–3).
+
+The three rules of the paper are one map, A ↦ φ f(A W + b) + (1 − φ) A⁰:
+
+- ``"quasi-nonlinear"``: as it stands;
+- ``"kosko"``: f(A W), that is φ = 1 and no bias;
+- ``"kosko-memory"``: f(A W + A), that is φ = 1, no bias and W + I.
+
+Easy to get wrong: the fixed point is a property of the whole training set. It is looked for once, over
+all rows, and every later trajectory has that many states.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, get_args
+
+import numpy as np
+
+from ..types import Array
+from .activation import Activation
+
+Rule = Literal["quasi-nonlinear", "kosko", "kosko-memory"]
+RULES: tuple[str, ...] = get_args(Rule)
+
+
+@dataclass(frozen=True)
+class Network:
+    """The map A ↦ φ f(A W + b) + (1 − φ) A⁰; `weights[j, i]` leads from concept j to concept i."""
+
+    weights: Array
+    bias: Array
+    phi: float
+    activation: Activation
+
+    @classmethod
+    def from_rule(cls, rule: str, weights: Array, bias: Array, phi: float, activation: Activation) -> "Network":
+        """Reduce one of the three rules to the map."""
+        if rule == "quasi-nonlinear":
+            return cls(weights, bias, phi, activation)
+        memory = np.eye(len(weights)) if rule == "kosko-memory" else 0.0
+        return cls(weights + memory, np.zeros_like(bias), 1.0, activation)
+
+    def step(self, state: Array, initial: Array) -> Array:
+        """Return the state that follows `state`."""
+        return self.phi * self.activation(state @ self.weights + self.bias) + (1 - self.phi) * initial
+
+
+def states(network: Network, initial: Array) -> Iterator[Array]:
+    """Yield A⁰, A¹, A², … without end; each of shape (n, M)."""
+    state = initial
+    while True:
+        yield state
+        state = network.step(state, initial)
+
+
+def until_fixed_point(network: Network, initial: Array, max_iter: int, tol: float) -> list[Array]:
+    """Return A⁰ … Aᵀ, where T is the first iteration after which no activation of any row moves by `tol` or more.
+
+    The state after it would repeat it, and with it its columns of the readout. T is at most `max_iter`.
+    """
+    found: list[Array] = []
+    for state in islice(states(network, initial), max_iter + 1):
+        if found and np.abs(state - found[-1]).max(initial=0.0) < tol:
+            break
+        found.append(state)
+    return found
+
+
+def trajectory(network: Network, initial: Array, n_iter: int) -> Array:
+    """Return the states A⁰ … A^n_iter, shape (n, n_iter + 1, M)."""
+    return np.stack(list(islice(states(network, initial), n_iter + 1)), axis=1)

@@ -1,0 +1,221 @@
+"""Cases: training rows remembered beside the network, for problems where neighbours matter.
+
+A case is the product of all its features' terms "x_j is about v_j": it answers how much a row resembles one training
+row, exp(−‖x − v‖ / unit), in a metric that divides by the features' covariance (plus a ridge). Cases and innovations
+are read together: minimise Σ_i w_i ‖y_i − q − f(x_i)‖² + α ‖f‖², where f lives in the sum of the two kernels,
+
+    K(x, v) = exp(−‖x − v‖ / unit) + c Σ_t decayᵗ (n / M) q_t(x) q_t(v)ᵀ.
+
+The innovations' part stays a readout of the states; the cases' part is a sum over remembered rows.
+
+Easy to get wrong: the dual solution a solves (K + α W⁻¹) a = y − q with Σa = 0. Its leave-one-out needs the diagonal of
+the inverse *with* the free constant q: P = G − g gᵀ / Σg, where G = (K + α W⁻¹)⁻¹ and g = G 1.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from ..constants import CASE_DECAY, CASE_PENALTIES, CASE_RIDGES, CASE_SAMPLES, CASE_START, TRAJECTORY_SHARE
+from ..network.reasoning import Network
+from ..sums.blocks import ROWS
+from ..trajectory.innovations import Basis
+from ..types import Array
+from .shrunken import ShrunkReadout, gate_caps
+from .states import leave_one_out
+from .valley import descend
+
+
+@dataclass(frozen=True)
+class Metric:
+    """x ↦ coordinates in which the unit of distance is that of two average rows."""
+
+    mean: Array
+    map: Array
+
+    def __call__(self, initial: Array) -> Array:
+        """Return coordinates of rows, shape (n, M)."""
+        return (initial - self.mean) @ self.map
+
+
+def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:
+    """Divide by the square root of covariance + ridge · (mean variance), then by the root mean square distance."""
+    share = sample_weight / sample_weight.sum()
+    mean = share @ initial
+    centred = initial - mean
+    value, vector = np.linalg.eigh((centred * share[:, None]).T @ centred)
+    value = np.maximum(value, 0.0)
+    scaled = value + ridge * value.mean()
+    return Metric(mean, vector / np.sqrt(scaled * 2 * (value / scaled).sum()))
+
+
+def resemblance(rows: Array, cases: Array) -> Array:
+    """Return exp(−distance) of every row to every case, shape (n, n_cases)."""
+    found: Array = rows @ (-2 * cases.T)
+    found += (rows**2).sum(axis=1)[:, None]
+    found += (cases**2).sum(axis=1)
+    np.sqrt(np.maximum(found, 0.0, out=found), out=found)
+    np.exp(np.negative(found, out=found), out=found)
+    return found
+
+
+def lower_kernel(cases: Array, features: Array) -> Array:
+    """Return the lower triangle of K, by blocks of rows that stay in the cache; what is above it is not set."""
+    n = len(cases)
+    K = np.empty((n, n))
+    for start in range(0, n, ROWS):
+        rows, upto = slice(start, start + ROWS), slice(0, start + ROWS)
+        K[rows, upto] = resemblance(cases[rows], cases[upto])
+        K[rows, upto] += features[rows] @ features[upto].T
+    return K
+
+
+class Dual(NamedTuple):
+    """Dual coefficients, constant, fitted and leave-one-out scores, and the trace of the smoother."""
+
+    coefficients: Array
+    constant: Array
+    fitted: Array
+    outside: Array
+    degrees_of_freedom: float
+
+
+def solve_dual(K: Array, target: Array, sample_weight: Array, unit: Array, alpha: float) -> Dual:
+    """Solve for one penalty; reads the lower triangle of K and overwrites it.
+
+    One Cholesky factor L and its inverse: G = L⁻ᵀ L⁻¹, so the diagonal of G is the squared norm of L⁻¹'s columns.
+    """
+    n = len(target)
+    penalty = alpha / sample_weight
+    K[np.diag_indices(n)] += penalty
+    L, _ = lapack.dpotrf(K.T, lower=0, overwrite_a=1, clean=1)
+    inverse, _ = lapack.dtrtri(L, lower=0, overwrite_c=1)
+    solved = inverse @ (inverse.T @ np.column_stack([np.ones(n), target]))
+    ones, a = solved[:, 0], solved[:, 1:]
+    constant = ones @ target / ones.sum()
+    a = a - np.outer(ones, constant)
+    fitted = target - penalty[:, None] * a
+    diagonal = np.einsum("ij,ij->i", inverse, inverse) - ones**2 / ones.sum()
+    smoother = 1 - penalty * diagonal
+    outside = leave_one_out(target, fitted, smoother / sample_weight, unit)
+    return Dual(a, constant, fitted, outside, float(smoother.sum()))
+
+
+@dataclass(frozen=True)
+class CaseReadout:
+    """A readout of the states, and one dual coefficient for each remembered row and class."""
+
+    trajectory: ShrunkReadout
+    metric: Metric
+    cases: Array
+    coefficients: Array
+
+    @property
+    def n_iter(self) -> int:
+        """Number of iterations that it reads."""
+        return self.trajectory.n_iter
+
+    def resemblance(self, initial: Array) -> Array:
+        """Return how much rows with these initial states resemble each case, shape (n, n_cases)."""
+        return resemblance(self.metric(initial), self.cases)
+
+    def scores(self, network: Network, initial: Array) -> Array:
+        """Return the raw class scores of rows with these initial states, shape (n, N)."""
+        return self.trajectory.scores(network, initial) + self.resemblance(initial) @ self.coefficients
+
+    def outer(self, network: Network) -> tuple[Array, Array]:
+        """Return the outer weights on the states and their bias; the cases are not among them."""
+        return self.trajectory.outer(network)
+
+
+class CaseFit(NamedTuple):
+    """A readout with cases, its scores of the training rows from inside and outside, and what was chosen."""
+
+    readout: CaseReadout
+    fitted: Array
+    outside: Array
+    alpha: float
+    condition: float
+    degrees_of_freedom: float
+
+
+def fit_cases(
+    initial: Array,
+    reference: Array,
+    basis: Basis,
+    Q: Array,
+    active: NDArray[np.bool_],
+    target: Array,
+    sample_weight: Array,
+    unit: Array,
+) -> CaseFit:
+    """Fit cases and innovations together; `active` says which rows still reason at each iteration, (T + 1, n)."""
+    total, sizes = sample_weight.sum(), np.diff([1, *basis.ends])
+    importance = TRAJECTORY_SHARE * CASE_DECAY ** np.arange(len(sizes)) * total / initial.shape[1]
+    gated = Q[:, 1:] * np.repeat(active, sizes, axis=0).T
+    features = gated * np.sqrt(np.repeat(importance, sizes))
+
+    metric, alpha, dual = _chosen(initial, features, target, sample_weight, unit)
+    cases = metric(initial)
+    if dual is None:
+        dual = solve_dual(lower_kernel(cases, features), target, sample_weight, unit, alpha)
+    # The largest eigenvalue of the kernel is below its trace, and the smallest penalty bounds the smallest from below.
+    trace = len(cases) + np.einsum("ij,ij->", features, features)
+    condition = (trace + alpha / sample_weight.min()) / (alpha / sample_weight.max())
+    coefficients = np.vstack([dual.constant * np.sqrt(total), gated.T @ dual.coefficients])
+    trajectory = ShrunkReadout(reference, basis, coefficients, importance, gate_caps(basis.ends, total))
+    readout = CaseReadout(trajectory, metric, cases, dual.coefficients)
+    return CaseFit(readout, dual.fitted, dual.outside, alpha, float(condition), dual.degrees_of_freedom)
+
+
+def _chosen(
+    initial: Array, features: Array, target: Array, sample_weight: Array, unit: Array
+) -> tuple[Metric, float, Dual | None]:
+    """Choose metric and penalty by leave-one-out on samples of the rows; add the solution where the sample was all.
+
+    Where all rows are in the first sample, and so are few, a metric that trusts the covariance less is tried too.
+    """
+    n = len(target)
+    walks = []
+    for ridge in CASE_RIDGES if n <= CASE_SAMPLES[0] else CASE_RIDGES[:1]:
+        metric, start = fit_metric(initial, sample_weight, ridge), CASE_START
+        for size in CASE_SAMPLES:
+            rows = sample_rows(target.argmax(axis=1), size)
+            K = lower_kernel(metric(initial[rows]), features[rows])
+            error, start, dual = best_penalty(K, target[rows], sample_weight[rows], unit[rows], start)
+            if n <= size:
+                break
+        walks.append((error, metric, float(CASE_PENALTIES[start]), dual if n <= size else None))
+    return min(walks, key=lambda walk: walk[0])[1:]
+
+
+def best_penalty(K: Array, target: Array, sample_weight: Array, unit: Array, start: int) -> tuple[float, int, Dual]:
+    """Walk downhill in leave-one-out squared error from penalty `start`; return least error, its index and solution.
+
+    The error has one valley in practice.
+    """
+    known: dict[int, tuple[float, Dual]] = {}
+
+    def error(index: int) -> float:
+        dual = solve_dual(K.copy(), target, sample_weight, unit, CASE_PENALTIES[index])
+        known[index] = float(sample_weight @ ((target - dual.outside) ** 2).sum(axis=1)), dual
+        return known[index][0]
+
+    best = descend(error, len(CASE_PENALTIES), start)
+    return known[best][0], best, known[best][1]
+
+
+def sample_rows(codes: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+    """Return at most `size` rows, drawn with a fixed seed and spread over the classes.
+
+    They do not depend on the order in which a user gave the rows: merging copies gave them an order of their own.
+    """
+    n = len(codes)
+    if n <= size:
+        return np.arange(n)
+    order = np.random.default_rng(0).permutation(n)
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    return by_class[np.linspace(0, n - 1, size).astype(np.intp)]

@@ -1,0 +1,311 @@
+"""The ridge of `ridge`, for increments that are too many to hold: by its dual, from one Gram matrix of the rows.
+
+With G = ZZᵀ (rows times √w and centred, so that the constant is apart), ỹ = √w (y − mean) and P = (G + αI)⁻¹,
+
+    fitted = mean + (ỹ − α P ỹ) / √w,    leverage_i = 1 / Σw + (1 − α P_ii) / w_i,    β = Zᵀ P ỹ.
+
+G is a sum over iterations, gathered in one pass. What has been summed up to iteration T belongs to the network of T
+iterations, so every T on the way can be judged by its exact leave-one-out error. β follows in a second pass. Beside the
+rows, three arrays of their size and one K × K matrix are held: below its diagonal G stays, above it the Cholesky factor
+of G + αI and its inverse come and go.
+
+Easy to get wrong: G squares the condition of Z, so an error of rounding is magnified by λ₁ / α. The penalties that
+leave-one-out chooses from keep that below 1e4 times the rows; for much smaller ones there is `ridge.spectrum`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
+
+from ..constants import HELD_BYTES, RIDGE_DECAYS, RIDGE_ITERATIONS, RIDGE_PENALTIES, RIDGE_ROWS
+from ..trajectory.increments import Course, block_increments
+from ..trajectory.lockstep import STEP_ROWS, lockstep
+from ..types import Array
+from .ridge import Block, Design, IncrementReadout, dual_of, smooth, spectrum_of
+from .states import UNTRUSTWORTHY_CONDITION, leave_one_out
+from .valley import descend
+
+COLUMNS = 512
+"""Columns of a matrix that are worked on at once."""
+
+TIE = 1e-9
+"""Share by which a leave-one-out error must be smaller than that of fewer iterations: less may be rounding."""
+
+
+@dataclass
+class Gram:
+    """G, of which `matrix` holds what is below the diagonal, and `diagonal` the rest; above is room for a factor."""
+
+    matrix: Array
+    diagonal: Array
+
+    @classmethod
+    def zeros(cls, n: int) -> "Gram":
+        """Return that of no columns."""
+        return cls(np.zeros((n, n), order="F"), np.zeros(n))
+
+    def add(self, Z: Array) -> None:
+        """Add Z Zᵀ."""
+        np.fill_diagonal(self.matrix, self.diagonal)
+        dsyrk(1.0, Z.T, beta=1.0, c=self.matrix, trans=1, lower=1, overwrite_c=1)
+        self.diagonal = np.diagonal(self.matrix).copy()
+
+    def add_scaled(self, other: "Gram", factor: float) -> None:
+        """Add another one, times a factor."""
+        for part in _parts(len(self.matrix)):
+            self.matrix[part.start :, part] += factor * other.matrix[part.start :, part]
+        self.diagonal = self.diagonal + factor * other.diagonal
+
+    @property
+    def trace(self) -> float:
+        """The sum of the eigenvalues, and so a bound on the largest."""
+        return float(self.diagonal.sum())
+
+    def inverse_of_penalised(self, alpha: float, target: Array) -> tuple[Array, Array]:
+        """Return P · target and the diagonal of P = (G + αI)⁻¹; G stays as it is."""
+        G, n = self.matrix, len(self.matrix)
+        for part in _parts(n):
+            # What the last penalty left above the diagonal makes way for a copy of what is below it.
+            G[part, part.stop :] = G[part.stop :, part].T
+            block = np.tril(G[part, part], -1)
+            G[part, part] = block + block.T
+        np.fill_diagonal(G, self.diagonal + alpha)
+        _, failed = dpotrf(G, lower=0, overwrite_a=1, clean=0)
+        if failed:
+            least = self.trace / UNTRUSTWORTHY_CONDITION
+            raise np.linalg.LinAlgError(
+                f"alpha={alpha:g} is below the rounding errors of {n} rows with so many states: "
+                f"use alpha='loo', or {least:.1g} at least."
+            )
+        solved = dpotrs(G, target, lower=0)[0]
+        dtrtri(G, lower=0, overwrite_c=1)
+        # With G + αI = UᵀU, P = U⁻¹U⁻ᵀ.
+        diagonal = np.empty(n)
+        for part in _parts(n):
+            diagonal[part] = (np.triu(G[part, part.start :]) ** 2).sum(axis=1)
+        return np.asarray(solved), diagonal
+
+
+def _parts(n: int) -> list[slice]:
+    return [slice(start, min(start + COLUMNS, n)) for start in range(0, n, COLUMNS)]
+
+
+class Solution(NamedTuple):
+    """A ridge in its dual form.
+
+    Attributes
+    ----------
+    error : float
+        Leave-one-out squared error, summed with the rows' weights.
+    dual : array of shape (n, N)
+        P ỹ.
+    fitted, outside : arrays of shape (n, N)
+        Scores of the rows from inside and from outside.
+    alpha, decay, n_iter : float, float, int
+        Penalty, weight of each further iteration, and number of iterations.
+    degrees_of_freedom, condition : float
+        Trace of the smoother, and a bound on how far a rounding error is magnified.
+    """
+
+    error: float
+    dual: Array
+    fitted: Array
+    outside: Array
+    alpha: float
+    decay: float
+    n_iter: int
+    degrees_of_freedom: float
+    condition: float
+
+
+def solve_dual(design: Design, gram: Gram, target: Array, alpha: float) -> Solution:
+    """Solve for one penalty; the design says which decay and iterations G belongs to."""
+    mean, weight, root = design.mean(target), design.sample_weight, design.root
+    dual, diagonal = gram.inverse_of_penalised(alpha, root * (target - mean))
+    fitted = target - alpha * dual / root
+    smoother = 1 - alpha * diagonal
+    outside = leave_one_out(target, fitted, 1 / weight.sum() + smoother / weight, design.unit)
+    error = weighted_error(design, target, outside)
+    freedom, condition = 1 + float(smoother.sum()), 1 + gram.trace / alpha
+    return Solution(error, dual, fitted, outside, alpha, design.decay, design.n_iter, freedom, condition)
+
+
+class Columns(NamedTuple):
+    """Mean of every increment, and what divides its spread away, 0 for a constant one; both (T + 1, M)."""
+
+    mean: Array
+    scale: Array
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a pass over the iterations left behind: the columns' means and scales, and the best solution."""
+
+    columns: Columns
+    solution: Solution
+
+
+def read(design: Design, tol: float) -> Iterator[Block]:
+    """Yield the standardised blocks up to the fixed point, in one array; the decay is left out."""
+    found = islice(lockstep(design.network, design.initial, design.reference), design.n_iter + 1)
+    for t, (E, change) in enumerate(found):
+        if t > 0 and change < tol:
+            return
+        yield Block(E, *standardise(E, design.sample_weight))
+
+
+def standardise(E: Array, sample_weight: Array) -> tuple[Array, Array]:
+    """Replace E by Z = (E − mean) · scale, rows times √w; return mean and scale. A constant column becomes 0."""
+    total, root = sample_weight.sum(), np.sqrt(sample_weight)[:, None]
+    mean, scale = np.empty(E.shape[1]), np.empty(E.shape[1])
+    for part in _parts(E.shape[1]):
+        columns = E[:, part]
+        varies = columns.max(axis=0) > columns.min(axis=0)
+        mean[part] = sample_weight @ columns / total
+        columns -= mean[part]
+        spread = np.sqrt(sample_weight @ columns**2 / total)
+        scale[part] = np.where(varies, 1 / np.where(spread > 0, spread, 1.0), 0.0)
+        columns *= scale[part]
+        columns *= root
+    return mean, scale
+
+
+def needed(design: Design) -> bool:
+    """Say whether the increments are too many to hold, and rows few enough for a Gram matrix of them."""
+    n, n_columns = design.shape
+    size = 8 * n * n_columns
+    return (n_columns > n and size > HELD_BYTES) or (2 * n_columns > n and size > 16 * HELD_BYTES)
+
+
+def fit_penalty(design: Design, target: Array, alpha: float, tol: float) -> Choice:
+    """Solve for one penalty: from G, or from an LQ factor where G would lose what so small a penalty leaves."""
+    n, n_columns = design.shape
+    # The trace of G bounds its largest eigenvalue.
+    if n_columns > n and design.sample_weight.sum() * n_columns > UNTRUSTWORTHY_CONDITION * alpha:
+        return fit_factor(design, target, alpha, tol)
+    return fit_gram(design, target, alpha, tol)
+
+
+def fit_gram(design: Design, target: Array, alpha: float, tol: float) -> Choice:
+    """Solve for one penalty from G."""
+    gram, columns = Gram.zeros(len(target)), []
+    for Z, mean, scale in read(design, tol):
+        gram.add(Z)
+        columns.append((mean, scale))
+    reached = replace(design, n_iter=len(columns) - 1)
+    return Choice(_joined(columns), solve_dual(reached, gram, target, alpha))
+
+
+def fit_factor(design: Design, target: Array, alpha: float, tol: float) -> Choice:
+    """Solve for one penalty that is too small for G, from an LQ factor gathered over columns."""
+    n, n_columns = design.shape
+    columns: list[tuple[Array, Array]] = []
+
+    def parts() -> Iterator[Array]:
+        for Z, mean, scale in read(design, tol):
+            columns.append((mean, scale))
+            yield from (Z[:, start : start + n] for start in range(0, Z.shape[1], n))
+
+    found = spectrum_of(parts(), n, n_columns)
+    reached = replace(design, n_iter=len(columns) - 1)
+    fitted, outside = smooth(reached, found, target, alpha)
+    solution = Solution(
+        weighted_error(design, target, outside),
+        dual_of(reached, found, target, alpha),
+        fitted,
+        outside,
+        alpha,
+        design.decay,
+        reached.n_iter,
+        1 + float(found.kept(alpha).sum()),
+        found.condition(alpha),
+    )
+    return Choice(_joined(columns), solution)
+
+
+def weighted_error(design: Design, target: Array, outside: Array) -> float:
+    """Return the leave-one-out squared error, summed with the rows' weights."""
+    return float(design.sample_weight @ ((target - outside) ** 2).sum(axis=1))
+
+
+def choose(design: Design, target: Array, tol: float) -> Choice:
+    """Choose iterations, decay and penalty by leave-one-out.
+
+    Numbers of iterations are those of `RIDGE_ITERATIONS`, and all up to the fixed point. Decays are tried with the
+    latter, if `RIDGE_ROWS` allows: each needs a Gram matrix of its own.
+    """
+    n = len(target)
+    decays = RIDGE_DECAYS if n <= RIDGE_ROWS else RIDGE_DECAYS[:1]
+    grams, columns = [Gram.zeros(n) for _ in decays], []
+    search = Search(design, target)
+    for t, (Z, mean, scale) in enumerate(read(design, tol)):
+        _add(grams, decays, Z, t)
+        columns.append((mean, scale))
+        if t in RIDGE_ITERATIONS:
+            search.look(grams[0], decays[0], columns)
+    for gram, decay in zip(grams, decays, strict=True):
+        if decay != decays[0] or len(columns) - 1 not in RIDGE_ITERATIONS:
+            search.look(gram, decay, columns)
+    assert search.best is not None
+    return Choice(_joined(columns), search.best)
+
+
+@dataclass
+class Search:
+    """The best solution so far, and the penalty that it came with, where the next walk starts."""
+
+    design: Design
+    target: Array
+    index: int = len(RIDGE_PENALTIES) // 2
+    best: Solution | None = None
+
+    def look(self, gram: Gram, decay: float, columns: list[tuple[Array, Array]]) -> None:
+        """Walk downhill in leave-one-out error over the penalties for one G."""
+        design = replace(self.design, n_iter=len(columns) - 1, decay=decay)
+        n_columns = sum(int(np.count_nonzero(scale)) for _, scale in columns)
+        size = gram.trace / max(min(n_columns, len(self.target) - 1), 1)
+
+        def error(index: int) -> float:
+            found = solve_dual(design, gram, self.target, float(RIDGE_PENALTIES[index] * size))
+            if self.best is None or found.error < (1 - TIE) * self.best.error:
+                self.best = found
+            return found.error
+
+        self.index = descend(error, len(RIDGE_PENALTIES), self.index)
+
+
+def _add(grams: list[Gram], decays: Sequence[float], Z: Array, t: int) -> None:
+    if len(grams) == 1:
+        grams[0].add(Z)
+        return
+    new = Gram.zeros(len(Z))
+    new.add(Z)
+    for gram, decay in zip(grams, decays, strict=True):
+        gram.add_scaled(new, decay**t)
+
+
+def _joined(columns: list[tuple[Array, Array]]) -> Columns:
+    means, scales = zip(*columns, strict=True)
+    return Columns(np.array(means), np.array(scales))
+
+
+def readout(design: Design, target: Array, choice: Choice) -> IncrementReadout:
+    """Return the readout that a dual solution stands for, by a second pass over the iterations, rows by rows."""
+    solution, n_iter = choice.solution, choice.solution.n_iter
+    pull = design.root * solution.dual
+    mean, scale = (part[: n_iter + 1] for part in choice.columns)
+    K = np.zeros((n_iter + 1, design.initial.shape[1], target.shape[1]))
+    course = Course(design.network, design.reference)
+    for begin in range(0, len(pull), STEP_ROWS):
+        rows = slice(begin, begin + STEP_ROWS)
+        found = block_increments(course, design.initial[rows])
+        for t, (E, _) in zip(range(n_iter + 1), found, strict=False):
+            K[t] += ((E - mean[t]) * scale[t]).T @ pull[rows]
+    K *= (scale.T * solution.decay ** np.arange(n_iter + 1)).T[:, :, None]
+    constant = design.mean(target) - np.einsum("tm,tmk->k", mean, K)
+    return IncrementReadout(design.reference, K, constant)

@@ -1,0 +1,351 @@
+"""LTCNClassifierCV: everything chosen by leave-one-out in closed form, and several networks stacked into one."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import nnls
+
+from ..core.constants import CASE_ROWS
+from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
+from ..core.fit.at_once import Learned
+from ..core.fit.model import Model, Settings, fit_model, remember
+from ..core.network.reasoning import Rule
+from ..core.readout.states import Solved
+from ..core.sums.rows import Rows, Scored
+from ..core.types import Array
+from ..intake.arrays import space_of
+from ..knowledge import Knowledge
+from ..knowledge.edges import check_terms
+from .base import NetworkClassifier
+from .classifier import LTCNClassifier
+
+SCORINGS = ("squared_error", "error", "kappa", "log_loss")
+ONE_HOT = np.array([0.0, 1.0])
+TIE = 1e-9
+"""Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
+
+GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One configuration, fitted.
+
+    `scores` are its leave-one-out scores on the scale of the one-hot, `between` is the covariance of the one-hot with
+    the scores of the fit itself, and `loo` is what leave-one-out says of it.
+    """
+
+    params: dict[str, Any]
+    model: Model
+    learned: Learned | Solved
+    scores: Scored
+    between: Array
+    loo: dict[str, float]
+    seconds: float
+
+    @property
+    def complexity(self) -> tuple[bool, int, float]:
+        """Larger for less simple models: cases, then concepts, then degrees of freedom."""
+        return self.params["cases"], len(self.model.network.bias), self.learned.degrees_of_freedom
+
+
+class LTCNClassifierCV(NetworkClassifier):
+    """Long-Term Cognitive Network classifier that tunes itself by exact leave-one-out.
+
+    Every combination of the grids is fitted once; its leave-one-out scores follow in closed form. The networks are then
+    stacked: non-negative weights on their leave-one-out class scores make them *one* network with block-diagonal inner
+    weights, which is what the fitted attributes show. This is the recommended way to fit.
+
+    Parameters
+    ----------
+    phi : float or sequence of float, default=0.8
+        Nonlinearity.
+    activation : str or sequence of str, default="sigmoid"
+        Activation: "sigmoid", "tanh".
+    inner : str or sequence of str, default=("slopes", "stable-regression")
+        Inner weights, as for `LTCNClassifier`.
+    scaling : str, None or sequence of them, default="halfway"
+        Scaling.
+    terms : int, None or sequence of them, default=None
+        Linguistic terms.
+    max_iter : int or sequence of int, default=20
+        Largest number of iterations; the useful number is chosen in any case.
+    cases : {"auto", False}, default="auto"
+        Whether the best network is also read together with remembered training rows, for problems where neighbours
+        matter. ``"auto"`` does so up to 6000 rows; the stack gives it weight only if leave-one-out gains. The model
+        then stores the training rows.
+    combine : {"stack", "best"}, default="stack"
+        Stack the networks, or keep the one that `scoring` prefers.
+    scoring : {"squared_error", "error", "kappa", "log_loss"}, default="squared_error"
+        What makes a configuration the best, by leave-one-out; ties go to the simpler one.
+    rule, decision, decision_metric, tol, class_weight
+        As for `LTCNClassifier`.
+    knowledge : Knowledge or None, default=None
+        What experts state about the edges; it holds in every network.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The best single configuration.
+    best_score_ : float
+        Its leave-one-out score; larger is better.
+    cv_results_ : dict of arrays
+        For each configuration: ``params``, ``param_…``, ``mean_test_score`` (the leave-one-out score, larger is
+        better), ``rank_test_score``, ``mean_fit_time``, ``stack_weight``, and ``loo_…`` for every scoring.
+    classes_, class_count_, n_features_in_, feature_names_in_, concept_names_, inner_weights_, inner_bias_, \
+outer_weights_, outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, knowledge_, \
+feature_importances_
+        As for `LTCNClassifier`, of the one network. Where it has several blocks, the names of its concepts say in which
+        parameters a block differs. Outer weights are on the scale of the one-hot, and leave out the cases.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from cogmap import LTCNClassifierCV
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> clf = LTCNClassifierCV().fit(X[::2], y[::2])
+    >>> clf.score(X[1::2], y[1::2]) > 0.95
+    True
+    >>> clf.best_params_["inner"] in ("slopes", "stable-regression")
+    True
+    """
+
+    def __init__(
+        self,
+        phi: float | Sequence[float] = 0.8,
+        activation: str | Sequence[str] = "sigmoid",
+        inner: str | Sequence[str] = ("slopes", "stable-regression"),
+        scaling: str | Sequence[str | None] | None = "halfway",
+        terms: int | Sequence[int | None] | None = None,
+        max_iter: int | Sequence[int] = 20,
+        cases: Literal["auto"] | bool = "auto",
+        combine: Literal["stack", "best"] = "stack",
+        scoring: Literal["squared_error", "error", "kappa", "log_loss"] = "squared_error",
+        rule: Rule = "quasi-nonlinear",
+        decision: Literal["discriminant", "argmax"] = "discriminant",
+        decision_metric: Literal["accuracy", "balanced_accuracy", "kappa"] = "accuracy",
+        tol: float = 1e-12,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        knowledge: Knowledge | None = None,
+    ) -> None:
+        self.phi = phi
+        self.activation = activation
+        self.inner = inner
+        self.scaling = scaling
+        self.terms = terms
+        self.max_iter = max_iter
+        self.cases = cases
+        self.combine = combine
+        self.scoring = scoring
+        self.rule = rule
+        self.decision = decision
+        self.decision_metric = decision_metric
+        self.tol = tol
+        self.class_weight = class_weight
+        self.knowledge = knowledge
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit every configuration, then combine them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers, without missing values. Under scikit-learn's `array_api_dispatch`, arrays of torch, CuPy and others
+            are fitted where they are, if they have more than 30,000 rows.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: 2 equals a repeated row, 0 an absent one.
+
+        Returns
+        -------
+        LTCNClassifierCV
+            This estimator.
+        """
+        members = self._configurations()
+        if (space := space_of(X)) is not None:
+            from .device_tuning import tune_on_device
+
+            if tune_on_device(self, members, space, X, y, sample_weight):
+                return self
+        rows = self._training_rows(X, y, sample_weight)
+        candidates = [self._fitted(member, rows) for member in members]
+        check_terms(self.knowledge_, self._feature_names(), [c.model.concepts for c in candidates])
+        if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
+            candidates.append(self._remembered(self._best(candidates), rows))
+        self._combine(candidates)
+        return self
+
+    def _combine(self, candidates: Sequence[Candidate]) -> None:
+        """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
+        best = self._best(candidates)
+        weights = np.array([float(c is best) for c in candidates])
+        if self.combine == "stack":
+            stacked = stack_weights([c.scores for c in candidates])
+            weights = stacked if stacked.any() else weights
+        self._report(candidates, weights, best)
+        members, weights = [c for c, w in zip(candidates, weights, strict=True) if w > 0], weights[weights > 0]
+        _, codes, weight = best.scores
+        constant = (1 - weights.sum()) * class_shares(codes, weight, len(self.classes_))
+        raw = constant + sum(w * c.scores.raw for c, w in zip(members, weights, strict=True))
+        between = np.sum([w * c.between for c, w in zip(members, weights, strict=True)], axis=0)
+        decision = decide(Scored(raw, codes, weight), between, self._metric(), ONE_HOT)
+        self._keep(members, weights, constant, decision)
+
+    def _check_parameters(self) -> None:
+        for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
+            if (value := getattr(self, name)) not in choices:
+                raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
+
+    def _configurations(self) -> list[LTCNClassifier]:
+        """Return an unfitted classifier for each combination of the grids, checked."""
+        self._check_parameters()
+        grids = [as_grid(getattr(self, name)) for name in GRID]
+        for name, grid in zip(GRID, grids, strict=True):
+            if not grid:
+                raise ValueError(f"{name} is an empty grid: give at least one value.")
+        shared = {name: getattr(self, name) for name in ("rule", "decision", "decision_metric", "tol", "knowledge")}
+        members = [LTCNClassifier(**dict(zip(GRID, values, strict=True)), **shared) for values in product(*grids)]
+        for member in members:
+            member._check_parameters()
+        return members
+
+    def _settled(self, member: LTCNClassifier, low: Array, high: Array) -> tuple[dict[str, Any], Settings]:
+        """Return a member's parameters, and what the core needs to know of them, given the range of the features."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        member._check_range(low, high)
+        return {name: getattr(member, name) for name in GRID} | {"cases": False}, member._settings()
+
+    def _fitted(self, member: LTCNClassifier, rows: Rows) -> Candidate:
+        start = time.perf_counter()
+        params, settings = self._settled(member, rows.X.min(axis=0), rows.X.max(axis=0))
+        return self._learned(params, *fit_model(rows, settings), rows, start)
+
+    def _remembered(self, best: Candidate, rows: Rows) -> Candidate:
+        """Return the best network read together with cases."""
+        start = time.perf_counter()
+        assert isinstance(best.learned, Learned)
+        return self._learned(best.params | {"cases": True}, *remember(best.model, best.learned, rows), rows, start)
+
+    def _learned(self, params: dict[str, Any], model: Model, learned: Learned, rows: Rows, start: float) -> Candidate:
+        return self._candidate(params, model, learned, *self._judged(model, learned, rows), start)
+
+    def _candidate(
+        self,
+        params: dict[str, Any],
+        model: Model,
+        learned: Learned | Solved,
+        scores: Scored,
+        between: Array,
+        start: float,
+    ) -> Candidate:
+        loo = loo_scores(scores, decide(scores, between, self._metric(), ONE_HOT))
+        return Candidate(params, model, learned, scores, between, loo, time.perf_counter() - start)
+
+    def _best(self, candidates: Sequence[Candidate]) -> Candidate:
+        """Return the simplest of the candidates whose score is the best but for rounding."""
+        least = max(c.loo[self.scoring] for c in candidates) - TIE
+        return min((c for c in candidates if c.loo[self.scoring] >= least), key=lambda c: c.complexity)
+
+    def _keep(self, members: Sequence[Candidate], weights: Array, constant: Array, decision: Decision) -> None:
+        """Set the fitted state: raw score = prior + Σ weight · (member's score − prior)."""
+        self._members = [(c.model, float(w)) for c, w in zip(members, weights, strict=True)]
+        self._constant = constant
+        self._set_decision(decision)
+        self._longest = max(c.params["max_iter"] for c in members)
+        self._show(members)
+        self.rank_ = sum(c.learned.rank for c in members)
+        self.condition_ = max(c.learned.condition for c in members)
+        self.degrees_of_freedom_ = float(
+            sum(w * c.learned.degrees_of_freedom for c, w in zip(members, weights, strict=True))
+        )
+
+    def _show(self, members: Sequence[Candidate]) -> None:
+        """Publish the members as one network; members that share a network add their outer weights."""
+        blocks: dict[int, list[int]] = {}
+        for i, (model, _) in enumerate(self._members):
+            blocks.setdefault(id(model.network), []).append(i)
+        self._networks = [self._members[indices[0]][0] for indices in blocks.values()]
+        params = [members[indices[0]].params for indices in blocks.values()]
+        every = self.cv_results_["params"]
+        names = {id(one): label.strip(" []") for one, label in zip(every, block_labels(every), strict=True)}
+        self._network_names = [names[id(one)] for one in params]
+        labels = block_labels(params)
+        self._publish([self._outer(indices) for indices in blocks.values()], labels)
+        self.outer_bias_ = self.outer_bias_ + self._constant
+
+    def _outer(self, indices: list[int]) -> tuple[Array, Array]:
+        """Return outer weights and bias of one block on the one-hot scale, summed over the members that share it."""
+        longest = max(self._members[i][0].readout.n_iter for i in indices) + 1
+        total, bias = 0.0, 0.0
+        for model, weight in (self._members[i] for i in indices):
+            R, q = model.readout.outer(model.network)
+            zero, one = model.scale
+            total = total + weight / (one - zero) * np.pad(R, ((0, longest - len(R)), (0, 0), (0, 0)))
+            bias = bias + weight * (q - zero) / (one - zero)
+        return np.asarray(total), np.asarray(bias)
+
+    def _report(self, candidates: Sequence[Candidate], weights: Array, best: Candidate) -> None:
+        score = np.array([c.loo[self.scoring] for c in candidates])
+        self.best_params_, self.best_score_ = best.params, best.loo[self.scoring]
+        self.cv_results_ = {
+            "params": [c.params for c in candidates],
+            **{f"param_{name}": np.array([c.params[name] for c in candidates], dtype=object) for name in best.params},
+            **{f"loo_{name}": np.array([c.loo[name] for c in candidates]) for name in SCORINGS},
+            "mean_test_score": score,
+            "rank_test_score": 1 + (score[:, None] < score).sum(axis=1),
+            "mean_fit_time": np.array([c.seconds for c in candidates]),
+            "stack_weight": weights,
+        }
+
+
+def as_grid(value: Any) -> list[Any]:
+    """Return a grid's values; one value is a grid of its own."""
+    return list(value) if isinstance(value, (list, tuple, np.ndarray, range)) else [value]
+
+
+def block_labels(params: list[dict[str, Any]]) -> list[str]:
+    """Return for each block how its parameters differ from the other blocks'; nothing for a single block."""
+    differ = [name for name in GRID if len({str(block[name]) for block in params}) > 1]
+    texts = [
+        ", ".join(v if isinstance(v := block[name], str) else f"{name}={v}" for name in differ) for block in params
+    ]
+    return [f" [{text}]" if text else "" for text in texts]
+
+
+def stack_weights(members: Sequence[Scored]) -> Array:
+    """Return non-negative weights of the members, with the least leave-one-out squared error of their sum.
+
+    Scores are taken less the prior. A ridge of 1e-6 of their mean square decides between members that agree.
+    """
+    _, codes, weight = members[0]
+    n_classes = members[0].raw.shape[1]
+    prior, root = class_shares(codes, weight, n_classes), np.sqrt(weight)[:, None]
+    columns = np.array([((scores.raw - prior) * root).ravel() for scores in members])
+    target = ((np.eye(n_classes)[codes] - prior) * root).ravel()
+    gram = columns @ columns.T
+    if not gram.any():
+        return np.zeros(len(gram))
+    R = np.linalg.cholesky(gram + 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))).T
+    return np.asarray(nnls(R, np.linalg.solve(R.T, columns @ target))[0])
+
+
+def loo_scores(scores: Scored, decision: Decision) -> dict[str, float]:
+    """Return the leave-one-out value of every scoring, larger being better."""
+    raw, codes, weight = scores
+    target = np.eye(raw.shape[1])[codes]
+    decoded = decision(raw)
+    predicted = decision.codes(decoded)
+    return {
+        "squared_error": -float(weight @ ((target - raw) ** 2).sum(axis=1) / weight.sum()),
+        "error": score_labels("accuracy", predicted, codes, weight) - 1,
+        "kappa": score_labels("kappa", predicted, codes, weight),
+        "log_loss": -log_loss(decoded, codes, weight),
+    }

@@ -1,0 +1,128 @@
+"""What features add to the evidence for classes, for single rows and for relevance alike.
+
+Evidence for a class is its log-odds, a linear function of the scores (`core.decision.evidence_directions`). Features
+get their parts of it as Shapley values (`shapley`) against *other rows*: training rows that the model kept, taken so
+that they stand for all of them, or one row that was given.
+
+Easy to get wrong: a network and the table over it must compare with the same rows in the same orders. Features that are
+constant in training are therefore left out before orders are drawn, and the number of rows follows from what is left.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.explain.relevance import correlated_groups
+from ..core.types import Array
+from ..estimators.base import NetworkClassifier
+from .shapley import shapley_values
+
+Groups = Sequence[NDArray[np.intp]]
+
+BACKGROUND, LEAST_BACKGROUND = 32, 4
+"""Most and fewest training rows with which a row is compared."""
+
+EVALUATIONS = 4096
+"""Scores that the evidence of one row may take, as long as the fewest rows do with it."""
+
+BOUND, MOST_BOUND = 0.9, 1024
+"""Absolute correlation from which on features are bound to each other; with more features none are."""
+
+
+def scores_of(estimator: NetworkClassifier, rows: Array) -> Array:
+    """Return the scores of checked rows, shape (n, n_classes)."""
+    return estimator._decision(estimator._raw(rows))
+
+
+def single_features(estimator: NetworkClassifier) -> Groups:
+    """Return each feature as a group of its own."""
+    return list(np.arange(estimator.n_features_in_)[:, None])
+
+
+def spread_rows(estimator: NetworkClassifier, count: int) -> Array:
+    """Return `count` of the training rows that the model kept, so that they stand for all of them.
+
+    They are spread evenly over the weight of these rows, predicted class by predicted class: a row of twice the weight
+    comes twice as often, and classes have their shares.
+    """
+    kept, weight = estimator._summary.rows, estimator._summary.weight
+    order = np.argsort(scores_of(estimator, kept).argmax(axis=1), kind="stable")
+    reached = np.cumsum(weight[order] / weight.sum())
+    chosen = np.searchsorted(reached, (np.arange(count) + 0.5) / count)
+    found: Array = kept[order[np.minimum(chosen, len(kept) - 1)]]
+    return found
+
+
+def n_other_rows(n_groups: int) -> int:
+    """Return how many training rows a row is compared with: fewer where many features share the work."""
+    return min(max(EVALUATIONS // (2 * max(n_groups, 1)), LEAST_BACKGROUND), BACKGROUND)
+
+
+def scaled_features(estimator: NetworkClassifier, rows: Array) -> Array:
+    """Return the features as the first network scales them; constant ones are 0."""
+    concepts = estimator._networks[0].concepts
+    scaled = np.zeros_like(rows)
+    scaled[:, concepts.varies] = concepts.scaling(rows[:, concepts.varies])
+    return scaled
+
+
+def bonds(estimator: NetworkClassifier, groups: Groups) -> Groups:
+    """Return the groups that are nearly collinear in the kept rows, together; most are alone.
+
+    Two groups are as correlated as the two features of theirs that are most.
+    """
+    if len(groups) > MOST_BOUND:
+        return list(np.arange(len(groups))[:, None])
+    features = np.concatenate([np.asarray(group) for group in groups]) if groups else np.array([], dtype=np.intp)
+    scaled = scaled_features(estimator, estimator._summary.rows)[:, features]
+    scaled = scaled - scaled.mean(axis=0)
+    spread = np.sqrt((scaled**2).sum(axis=0))
+    scaled = np.divide(scaled, spread, out=np.zeros_like(scaled), where=spread > 0)
+    first = np.cumsum([0, *map(len, groups)])[:-1]
+    correlation = np.abs(scaled.T @ scaled)
+    for axis in (0, 1):
+        correlation = np.maximum.reduceat(correlation, first, axis=axis) if len(groups) else correlation
+    return correlated_groups(correlation, BOUND)
+
+
+def attribute(
+    estimator: NetworkClassifier, rows: Array, scores: Array, directions: Array, groups: Groups, baseline: Array | None
+) -> tuple[Array, Array]:
+    """Return what groups of features add to scores · `directions` of rows.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        The network.
+    rows, scores : arrays of shape (n, F) and (n, N)
+        Checked rows and their scores.
+    directions : array of shape (N, K)
+        What is explained, as linear functions of the scores.
+    groups : sequence of G int arrays
+        Features that change together.
+    baseline : array of shape (F,) or None
+        The row with which rows are compared; None for training rows.
+
+    Returns
+    -------
+    values : array of shape (n, G, K)
+        What each group adds; exactly 0 for one that is constant in training.
+    start : array of shape (K,)
+        What the rows that are compared with have in the mean.
+    """
+    varies = estimator._networks[0].concepts.varies
+    used = [g for g, group in enumerate(groups) if varies[group].any()]
+    count = n_other_rows(len(used))
+    background = spread_rows(estimator, count) if baseline is None else np.tile(baseline, (count, 1))
+    players = [groups[g] for g in used]
+    values = np.zeros((len(rows), len(groups), directions.shape[1]))
+    values[:, used], start = shapley_values(
+        lambda mixed: scores_of(estimator, mixed) @ directions,
+        rows,
+        background,
+        players,
+        known=scores @ directions,
+        bonds=bonds(estimator, players),
+    )
+    return values, start

@@ -1,0 +1,120 @@
+"""Explanations as tables: tidy frames, and the explanation object of shap.
+
+Easy to get wrong: lines of a frame must add up. What belongs to no concept or feature, the base, the cases and
+the other rows that a row is compared with, has lines too.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.explain.contributions import decoding
+from ..core.readout.cases import CaseReadout
+from ..core.readout.terms import strongest_cases
+from ..core.types import Array
+from ..intake.checks import module
+from .words import odds_factor
+
+if TYPE_CHECKING:
+    from .explanation import Explanation
+
+BASE, CASES = "(base)", "(cases)"
+OTHER_ROWS = "(other rows)"
+
+
+def split_frame(explanation: "Explanation") -> Any:
+    """See `Explanation.to_frame`."""
+    pandas = module("pandas", "explain")
+    names = explanation.estimator.concept_names_
+    pairs = sorted(
+        set().union(*(zip(s.iteration.tolist(), s.concept.tolist(), strict=True) for s in explanation.splits))
+    )
+    steps = np.array([t for t, _ in pairs], dtype=np.intp)
+    concepts = np.array([concept for _, concept in pairs], dtype=np.intp)
+    has_cases = any(isinstance(model.readout, CaseReadout) for model, _ in explanation.estimator._members)
+    extra = [BASE, CASES] if has_cases else [BASE]
+    lines = [*names[concepts], *extra]
+    iteration = np.append(steps, np.zeros(len(extra), np.intp))
+    unknown = np.arange(len(lines)) >= len(steps)
+    frames = []
+    for k, label in enumerate(explanation.classes):
+        terms = explanation.contributions(label)[:, steps, concepts]
+        rest = [np.full(len(terms), explanation.base[k]), explanation.cases[:, k]][: len(extra)]
+        values = np.hstack([terms, np.stack(rest, axis=1)])
+        frames.append(
+            pandas.DataFrame(
+                {
+                    "row": np.repeat(explanation.index, len(lines)),
+                    "class": label,
+                    "concept": np.tile(np.array(lines, dtype=object), len(explanation)),
+                    "iteration": pandas.arrays.IntegerArray(
+                        *(np.tile(v, len(explanation)) for v in (iteration, unknown))
+                    ),
+                    "contribution": values.ravel(),
+                }
+            )
+        )
+    return pandas.concat(frames, ignore_index=True)
+
+
+def features_frame(explanation: "Explanation") -> Any:
+    """See `Explanation.features_frame`."""
+    pandas = module("pandas", "explain")
+    values, start = explanation.attributions, explanation.baseline_scores[:, None]
+    evidence = np.concatenate([start, values], axis=1)
+    n, n_lines, n_classes = evidence.shape
+    own = explanation.values
+    none = np.full((n, 1), None if own.dtype == object else np.nan, dtype=own.dtype)
+    return pandas.DataFrame(
+        {
+            "row": np.tile(np.repeat(explanation.index, n_lines), n_classes),
+            "class": np.repeat(explanation.classes, n * n_lines),
+            "feature": np.tile(np.array([OTHER_ROWS, *explanation.feature_names], dtype=object), n * n_classes),
+            "value": np.tile(np.hstack([none, own]).ravel(), n_classes),
+            "evidence": evidence.transpose(2, 0, 1).ravel(),
+            "odds_factor": odds_factor(evidence).transpose(2, 0, 1).ravel(),
+        }
+    )
+
+
+def shap_explanation(explanation: "Explanation") -> Any:
+    """See `Explanation.to_shap`."""
+    shap = module("shap", "explain")
+    values, base = explanation.attributions, explanation.baseline_scores
+    shared = {"data": explanation.values, "feature_names": explanation.feature_names}
+    known = explanation.estimator.classes_
+    if len(known) == 2 == len(explanation.classes):
+        second = int(np.flatnonzero(explanation.classes == known[1])[0])
+        name = explanation.unit(known[1])
+        return shap.Explanation(values[:, :, second], base[:, second], output_names=name, **shared)
+    return shap.Explanation(values, base, output_names=[str(label) for label in explanation.classes], **shared)
+
+
+def similar_cases(explanation: "Explanation", row: int, count: int) -> Any:
+    """See `Explanation.similar_cases`."""
+    pandas = module("pandas", "explain")
+    estimator = explanation.estimator
+    direction = explanation._direction(explanation.predicted[row])
+    frames = []
+    for model, weight in estimator._members:
+        if not isinstance(model.readout, CaseReadout):
+            continue
+        decode = decoding(model, weight, estimator._decision) @ direction
+        initial = model.concepts(explanation.X[row][None])
+        chosen, alike, pull = strongest_cases(model.readout, initial, decode, count)
+        metric = model.readout.metric
+        states = model.readout.cases[chosen] @ np.linalg.inv(metric.map) + metric.mean
+        features = _features_of(explanation, model.concepts.inverse(states), model.concepts.varies)
+        frames.append(pandas.DataFrame(features, columns=estimator._feature_names()))
+        frames[-1].insert(0, "contribution", pull)
+        frames[-1].insert(0, "resemblance", alike)
+    if not frames:
+        raise ValueError("The model remembers no cases: fit LTCNClassifier(cases=True), or LTCNClassifierCV.")
+    return pandas.concat(frames, ignore_index=True)
+
+
+def _features_of(explanation: "Explanation", varying: Array, varies: Any) -> Array:
+    """Put varying features between the constant ones, whose value any training row has."""
+    found = np.tile(explanation.estimator._summary.rows[0], (len(varying), 1))
+    found[:, varies] = varying
+    return found

@@ -1,0 +1,106 @@
+"""The `.cogmap` file: one fitted estimator, as arrays (safetensors) and JSON; `docs/files.md` has the format.
+
+Loading executes nothing. Every value has a kind and every array a dtype and a shape in terms of named sizes
+(`schema`); what does not fit is refused with one sentence, and so is what does not match its digest.
+
+Easy to get wrong: a loaded model predicts to the last bit only if its arrays lie in memory as those did that were
+saved. A matrix product may round differently for a transposed operand, so the order of each array is part of the file.
+"""
+
+import os
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from ...errors import ModelFileError
+from .container import opened, write
+from .document import from_document, to_document
+
+__all__ = ["load", "metadata", "save"]
+
+
+def save(estimator: Any, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
+    """Write a fitted estimator to one file, which `load` reads.
+
+    The file appears under its name only once it is complete and has been read back.
+
+    Parameters
+    ----------
+    estimator : LTCNClassifier or LTCNClassifierCV
+        A fitted estimator.
+    path : path-like
+        Name of the file, by custom ending in ``.cogmap``; a file of that name is replaced.
+    data : path-like, default=None
+        The file that the estimator was fitted on, if it was one: its SHA-256 is kept in the model file.
+
+    Returns
+    -------
+    Path
+        The path.
+    """
+    path = Path(path)
+    try:
+        document, arrays = to_document(estimator, None if data is None else _sha256(Path(data)))
+        write(path, document, arrays, check=_read)
+    except ModelFileError as error:
+        raise ModelFileError(f"The model cannot be saved as {str(path)!r}: {error}") from error
+    return path
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the fitted estimator that a file holds; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : path-like
+        Name of a file that `save` wrote.
+
+    Returns
+    -------
+    LTCNClassifier or LTCNClassifierCV
+        The estimator; it predicts to the last bit as it did when it was saved, on a machine of the same kind.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, from a newer version, or no model file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> import cogmap
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = cogmap.LTCNClassifier().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = cogmap.load(clf.save(Path(folder) / "iris.cogmap"))
+    >>> bool((again.decision_function(X) == clf.decision_function(X)).all())
+    True
+    """
+    return _checked(path)[1]
+
+
+def metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the JSON document of a model file, once the file is known to be sound; see `docs/files.md`."""
+    return _checked(path)[0]
+
+
+def _checked(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
+    """Return the document and the estimator of a file."""
+    try:
+        return _read(Path(path))
+    except ModelFileError as error:
+        raise ModelFileError(f"{str(path)!r} cannot be loaded: {error}") from error
+    except MemoryError as error:
+        raise ModelFileError(f"{str(path)!r} cannot be loaded: it needs more memory than there is.") from error
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Any]:
+    with opened(path) as (document, arrays):
+        return document, from_document(document, arrays)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,82 @@
+"""The decoded scores of a classifier as parts of an ONNX graph, and their exact split into contributions.
+
+Members of a stack and the decision are linear in the members' columns, so each member's coefficients are multiplied by
+its weight and by the decision once, here: score = base + Σ columns · (coefficients · decode) + cases.
+
+Easy to get wrong: rounding can tie two probabilities whose scores differ. The larger score's is then raised in its last
+digit, as `predict_proba` does, so that the largest agrees. The label is another matter: a metric may shift it.
+"""
+
+import numpy as np
+
+from ...core.readout.cases import CaseReadout
+from ...core.types import Array
+from ...estimators.base import NetworkClassifier
+from .graph import Tensor, hstack, total
+from .readouts import Columns, columns_of, resemblance
+from .states import initial_states
+
+
+class Split:
+    """The decoded scores of rows as a sum.
+
+    Attributes
+    ----------
+    base : array of shape (N,)
+        The same for all rows.
+    members : list of (block, columns, coefficients)
+        What is read of the states: the network's place among the blocks, its columns, and what these are multiplied by.
+    cases : list of Tensors of shape (n, N)
+        What resemblance to remembered rows adds; empty without cases.
+    """
+
+    def __init__(self, classifier: NetworkClassifier, rows: Tensor) -> None:
+        self.rows = rows
+        self.networks = [model.network for model in classifier._networks]
+        self.shape = classifier.outer_weights_.shape
+        self.members: list[tuple[int, Columns, Array]] = []
+        self.cases: list[Tensor] = []
+        raw = classifier._constant
+        for model, weight in classifier._members:
+            initial = initial_states(model.concepts, rows) if model.concepts.varies.any() else None
+            read = columns_of(model.readout, model.network, initial)
+            zero, one = model.scale
+            raw = raw + weight * (read.constant - zero) / (one - zero)
+            decode = weight / (one - zero) * classifier._decision.projection
+            block = next(i for i, network in enumerate(self.networks) if network is model.network)
+            self.members.append((block, read, read.coefficients @ decode))
+            if isinstance(model.readout, CaseReadout) and initial is not None:
+                self.cases.append(resemblance(model.readout, initial) @ (model.readout.coefficients @ decode))
+        self.base = classifier._decision(raw)
+
+    def scores(self) -> Tensor:
+        """Return the score of each class, shape (n, N)."""
+        parts = [read.values @ coefficients for _, read, coefficients in self.members if read.values is not None]
+        parts += self.cases
+        return total(parts) + self.base if parts else self.rows.repeated(self.base)
+
+    def contributions(self) -> Tensor:
+        """Return what each state of each concept adds to each score, shape (n, T + 1, M, N)."""
+        return hstack([self._block(i, len(network.bias)) for i, network in enumerate(self.networks)], axis=2)
+
+    def _block(self, index: int, n_concepts: int) -> Tensor:
+        n_states, _, n_classes = self.shape
+        parts = []
+        for block, read, coefficients in self.members:
+            if block == index and read.values is not None:
+                # A cell without a column of its own takes the first one, with coefficient 0.
+                column = np.zeros((n_states, n_concepts), dtype=np.intp)
+                factor = np.zeros((n_states, n_concepts, n_classes))
+                column[read.iteration, read.concept] = np.arange(len(coefficients))
+                factor[read.iteration, read.concept] = coefficients
+                parts.append(read.values.columns(column).apply("Unsqueeze", np.array([3])) * factor)
+        return total(parts) if parts else self.rows.repeated(np.zeros((n_states, n_concepts, n_classes)))
+
+
+def probabilities(scores: Tensor, winner: Tensor) -> Tensor:
+    """Return the softmax, its largest value being that of `winner`, the largest score; shape (n, N)."""
+    probability = scores.apply("Softmax", axis=1)
+    first = probability.apply("ArgMax", axis=1, keepdims=1)
+    above = probability.apply("GatherElements", first, axis=1) * (1 + np.finfo(np.float64).eps)
+    raised = probability.apply("ScatterElements", winner, above, axis=1)
+    return first.apply("Equal", winner).where(probability, raised)

@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from ltcn.LTCN import LTCN
+
+from cogmap.core.network import inner
+from cogmap.core.network.activation import ACTIVATIONS
+from cogmap.core.network.inner import regression_weights, slope_weights, spectral_norm
+from tests import naive
+
+KINDS = ("independent", "duplicate", "collinear", "tiny collinear", "wide", "one feature")
+
+
+def make(kind, rng):
+    n, m = {"wide": (8, 12), "one feature": (20, 1)}.get(kind, (60, 6))
+    X = rng.random((n, m))
+    if kind == "duplicate":
+        X[:, 3] = X[:, 0]
+    if kind == "collinear":
+        X[:, 3] = 0.2 * X[:, 0] + 0.3 * X[:, 1] + 0.5 * X[:, 2]
+        X[:, 5] = 1 - X[:, 4]
+    if kind == "tiny collinear":
+        X[:, 3] = (X[:, 0] + 1e-3 * X[:, 1]) / 1.001
+    return X
+
+
+@pytest.mark.parametrize("width", [2, 2048])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_regressions_equal_separate_minimum_norm_solutions(kind, activation, width, rng, monkeypatch):
+    monkeypatch.setattr(inner, "WEIGHT_COLUMNS", width)
+    X = make(kind, rng)
+    W, b = regression_weights(X, np.ones(len(X)), ACTIVATIONS[activation])
+    W_naive, b_naive = naive.regression_weights(X, activation)
+    np.testing.assert_allclose(W, W_naive, rtol=1e-8, atol=1e-8 * np.abs(W_naive).max())
+    np.testing.assert_allclose(b, b_naive, rtol=1e-8, atol=1e-8 * np.abs(b_naive).max())
+    assert (np.diag(W) == 0).all()
+
+
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.one_of(st.integers(2, 6), st.integers(2, 30)),
+    m=st.integers(1, 12),
+    rank=st.integers(1, 12),
+)
+@example(seed=5816, n=4, m=3, rank=12)
+def test_regressions_equal_separate_ones_for_any_shape_and_rank(seed, n, m, rank):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, rank)) @ rng.random((rank, m)) / rank
+    if np.linalg.cond(X) < 1e12 and np.linalg.cond(X) > 1e6:
+        return
+    W, b = regression_weights(X, np.ones(n), ACTIVATIONS["sigmoid"])
+    fitted = X @ W + b
+    W_naive, b_naive = naive.regression_weights(X, "sigmoid")
+    scale = np.abs(W_naive).max()
+    np.testing.assert_allclose(fitted, X @ W_naive + b_naive, atol=1e-7 * (1 + scale))
+    np.testing.assert_allclose(W, W_naive, atol=1e-6 * (1e-3 + scale))
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(3, 7), extra=st.integers(0, 3))
+def test_few_rows_of_full_rank_have_the_residual_of_least_squares(seed, n, extra):
+    """No column depends on others, so each regression is an ordinary one, however small the table is."""
+    rng = np.random.default_rng(seed)
+    m = min(2 + extra, n - 1)
+    X = rng.random((n, m))
+    if np.linalg.cond(X - X.mean(axis=0)) > 1e4:
+        return
+    W, b = regression_weights(X, np.ones(n), ACTIVATIONS["sigmoid"])
+    target = ACTIVATIONS["sigmoid"].inverse(X)
+    for i in range(m):
+        F = np.c_[np.ones(n), np.delete(X, i, axis=1)]
+        residual = target[:, i] - F @ np.linalg.lstsq(F, target[:, i], rcond=None)[0]
+        np.testing.assert_allclose(target[:, i] - (X @ W[:, i] + b[i]), residual, atol=1e-8)
+
+
+def test_slopes_equal_the_authors_package(rng):
+    X = rng.random((200, 7)) ** 2
+    W, b = slope_weights(X, np.ones(200))
+    np.testing.assert_allclose(W, LTCN().build_matrix(X), rtol=1e-10)
+    np.testing.assert_allclose(W, naive.slope_weights(X), rtol=1e-12)
+    assert not b.any()
+
+
+@pytest.mark.parametrize("solve", [lambda X, w: regression_weights(X, w, ACTIVATIONS["sigmoid"]), slope_weights])
+def test_weight_k_equals_a_row_repeated_k_times(solve, rng):
+    X, times = rng.random((40, 5)), rng.integers(1, 4, 40)
+    pairs = zip(solve(X, times.astype(float)), solve(np.repeat(X, times, 0), np.ones(times.sum())), strict=True)
+    for weighted, repeated in pairs:
+        np.testing.assert_allclose(weighted, repeated, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("gain", [1e-8, 1.0, 1e8])
+def test_the_spectral_norm_of_large_weights_is_the_largest_singular_value(gain, rng, monkeypatch):
+    monkeypatch.setattr(inner, "WEIGHT_COLUMNS", 5)
+    W = gain * rng.normal(size=(40, 40))
+    assert spectral_norm(W) == pytest.approx(np.linalg.svd(W, compute_uv=False)[0], rel=1e-10)
+    assert spectral_norm(gain * np.eye(40)) == pytest.approx(gain, rel=1e-10)

@@ -1,0 +1,167 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.metrics import cohen_kappa_score, log_loss
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
+from cogmap.core.sums.rows import Scored
+from cogmap.estimators.tuned import block_labels, stack_weights
+
+
+@parametrize_with_checks([LTCNClassifierCV()])
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # some checks fit noise
+def test_scikit_learn_conformance(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True, as_frame=True)
+
+
+@pytest.mark.parametrize("scoring", ["squared_error", "error", "kappa", "log_loss"])
+def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
+    X, y = wine
+    search = LTCNClassifierCV(combine="best", scoring=scoring, cases=False, phi=(0.5, 0.9)).fit(X, y)
+    single = LTCNClassifier(**search.best_params_).fit(X, y)
+    np.testing.assert_allclose(search.decision_function(X), single.decision_function(X), rtol=1e-9)
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+    assert search.cv_results_["rank_test_score"].min() == 1
+    assert len(search.cv_results_["params"]) == 4
+
+
+def test_cases_from_known_innovations_equal_a_fit_of_their_own(wine):
+    X, y = wine
+    search = LTCNClassifierCV(inner="slopes").fit(X, y)
+    assert [params["cases"] for params in search.cv_results_["params"]] == [False, True]
+    alone = LTCNClassifier(cases=True).fit(X, y)
+    model = search._members[-1][0]
+    np.testing.assert_allclose(model.raw(X.to_numpy()), alone._networks[0].raw(X.to_numpy()), rtol=1e-9, atol=1e-12)
+
+
+def test_stack_weights_are_the_non_negative_least_squares(rng):
+    codes, weight = rng.integers(0, 3, 80), rng.uniform(0.5, 2, 80)
+    target = np.eye(3)[codes]
+    members = [target * scale + rng.normal(size=(80, 3)) for scale in (0.9, 0.4, -0.5)]
+    found = stack_weights([Scored(raw, codes, weight) for raw in members])
+    prior = weight @ target / weight.sum()
+    root = np.sqrt(weight)[:, None]
+    design = np.column_stack([((m - prior) * root).ravel() for m in members])
+    expected = lsq_linear(design, ((target - prior) * root).ravel(), bounds=(0, np.inf)).x
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert found[2] == 0
+
+
+def test_the_stack_is_one_network(wine):
+    """States and outer weights of the published network give the raw scores of rows that the gate lets through."""
+    X, y = wine
+    model = LTCNClassifierCV(cases=False, max_iter=2, activation=("sigmoid", "tanh")).fit(X, y)
+    states = model.trajectory(X)
+    assert model.inner_weights_.shape == 2 * (len(model.concept_names_),)
+    assert states.shape == (178, model.n_iter_ + 1, len(model.concept_names_))
+    raw = np.einsum("ntm,tmk->nk", states, model.outer_weights_) + model.outer_bias_
+    exact = np.abs(raw - model._raw(X.to_numpy())).max(axis=1) < 1e-6
+    assert exact.mean() > 0.9
+    n_blocks = (model.cv_results_["stack_weight"] > 0).sum()
+    assert len(model.concept_names_) == 13 * n_blocks
+    blocks = model.inner_weights_.reshape(n_blocks, 13, n_blocks, 13)
+    for i in range(n_blocks):
+        assert not blocks[i, :, np.arange(n_blocks) != i].any()
+
+
+def test_relevance_has_one_value_a_feature_whatever_the_blocks(wine):
+    model = LTCNClassifierCV(terms=(None, 3)).fit(*wine)
+    assert model.relevance().shape == (13,)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert "fixed point" in str(model.diagnose(wine[0]))
+
+
+def test_probabilities_agree_with_predict_and_are_better_than_the_prior():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LTCNClassifierCV().fit(X[::2], y[::2])
+    probability = model.predict_proba(X[1::2])
+    assert (model.classes_[probability.argmax(axis=1)] == model.predict(X[1::2])).all()
+    assert log_loss(y[1::2], probability) < 0.2
+
+
+@pytest.mark.parametrize("name", ["vehicle", "yeast", "winequality-red"])
+def test_the_order_of_the_training_rows_does_not_matter(name, paper_data):
+    X, y = paper_data(name)
+    X, y = X[:900], y[:900]
+    order = np.random.default_rng(0).permutation(len(X))
+    scores = LTCNClassifierCV().fit(X, y).decision_function(X)
+    permuted = LTCNClassifierCV().fit(X[order], y[order]).decision_function(X)
+    np.testing.assert_allclose(permuted, scores, rtol=0, atol=1e-6 * np.abs(scores).max())
+
+
+def test_cases_help_where_neighbours_matter(paper_data):
+    X, y = paper_data("winequality-red")
+    kept = np.isin(y, np.flatnonzero(np.bincount(y.astype(int)) > 4))
+    X, y = X[kept], y[kept]
+    train = np.random.default_rng(0).random(len(X)) < 0.8
+    kappa = [
+        cohen_kappa_score(y[~train], LTCNClassifierCV(cases=cases).fit(X[train], y[train]).predict(X[~train]))
+        for cases in (False, "auto")
+    ]
+    assert kappa[1] > kappa[0] + 0.05
+
+
+def test_weights_are_frequencies():
+    X, y = load_iris(return_X_y=True)
+    times = np.random.default_rng(0).integers(0, 3, len(X))
+    model = LTCNClassifierCV()
+    weighted = clone(model).fit(X, y, sample_weight=times).decision_function(X)
+    repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times)).decision_function(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-6 * np.abs(repeated).max())
+
+
+def test_no_varying_feature_predicts_the_most_frequent_class():
+    with pytest.warns(NoInformationWarning):
+        model = LTCNClassifierCV().fit(np.ones((5, 2)), ["a", "b", "b", "b", "a"])
+    assert list(model.predict([[1, 1], [2, 3]])) == ["b", "b"]
+
+
+def test_a_column_out_of_range_is_named(wine):
+    with pytest.raises(ValueError, match=r"column 'alcohol' goes from 11\.03 to 14\.83"):
+        LTCNClassifierCV(scaling=None).fit(*wine)
+
+
+def test_labels_say_how_blocks_differ():
+    base = {"phi": 0.8, "activation": "tanh", "inner": "slopes", "scaling": None, "terms": None, "max_iter": 3}
+    assert block_labels([base]) == [""]
+    assert block_labels([base, base | {"inner": "regression", "terms": 3}]) == [
+        " [slopes, terms=None]",
+        " [regression, terms=3]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"phi": ()}, "phi is an empty grid"),
+        ({"phi": (0.5, 2)}, "phi=2 must be a number from 0 to 1"),
+        ({"combine": "vote"}, "combine='vote' is unknown: use one of 'stack', 'best'."),
+        ({"scoring": "f1"}, "scoring='f1' is unknown"),
+        ({"cases": True}, "cases=True is unknown: use one of 'auto', False."),
+    ],
+)
+def test_bad_parameters_are_named(wine, parameters, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        LTCNClassifierCV(**parameters).fit(*wine)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-12, -1e-12])
+def test_rounding_does_not_decide_between_perfect_fits(noise):
+    """The simplest wins, whichever of them comes out ahead by rounding; a real difference decides."""
+    simple = SimpleNamespace(loo={"squared_error": -1e-29 - noise**2}, complexity=(False, 4, 5.0))
+    larger = SimpleNamespace(loo={"squared_error": -1e-29 + noise**2}, complexity=(False, 4, 9.0))
+    better = SimpleNamespace(loo={"squared_error": 1e-3}, complexity=(True, 4, 50.0))
+    search = LTCNClassifierCV()
+    assert search._best([larger, simple]) is simple
+    assert search._best([simple, larger]) is simple
+    assert search._best([simple, larger, better]) is better

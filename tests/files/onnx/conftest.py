@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+
+from cogmap import LTCNClassifierCV
+from cogmap.core.readout.cases import CaseReadout
+from cogmap.core.readout.ridge import IncrementReadout
+from cogmap.core.readout.shrunken import ShrunkReadout
+from tests.files.onnx.running import TRAIN, X, Y
+
+
+@pytest.fixture(scope="package")
+def stack():
+    """Return a stack of networks with and without terms, and cases, for text classes."""
+    names = np.array(["barolo", "grignolino", "barbera d'été"])
+    clf = LTCNClassifierCV(terms=(None, 3), max_iter=3).fit(X[TRAIN], names[Y[TRAIN]])
+    readouts = {type(model.readout) for model, _ in clf._members}
+    assert readouts == {ShrunkReadout, IncrementReadout, CaseReadout}
+    assert len(clf._networks) > 1
+    assert len(clf._members) > len(clf._networks)
+    return clf
+
+
+@pytest.fixture(scope="package")
+def stack_file(stack, tmp_path_factory):
+    return stack.to_onnx(tmp_path_factory.mktemp("stack") / "stack.onnx", contributions=True)
