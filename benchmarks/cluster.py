@@ -30,7 +30,7 @@ from cogmap import LTCNClassifier, stream
 from cogmap.core.sums import sources
 from cogmap.core.sums.rows import MOST_ROWS
 from cogmap.estimators import classifier
-from cogmap.intake.blocks import blocks as intake
+from cogmap.intake import blocks as intake
 
 BLOCK_ROWS, FEW = 384, 100
 WORKERS = f"import cogmap.core.sums.sources as sources\nsources.BLOCK_ROWS = {BLOCK_ROWS}\n"

@@ -31,7 +31,7 @@ from cogmap import LTCNClassifier, stream
 from cogmap.core.fit import judges
 from cogmap.core.sums import sources
 from cogmap.estimators import classifier
-from cogmap.intake.blocks import blocks as intake
+from cogmap.intake import blocks as intake
 from cogmap.intake.progress import Writer
 
 

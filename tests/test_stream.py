@@ -11,7 +11,7 @@ from cogmap.core.sums import rows as training
 from cogmap.core.sums import sources
 from cogmap.errors import DataFileError
 from cogmap.estimators import classifier
-from cogmap.intake.blocks import blocks as intake
+from cogmap.intake import blocks as intake
 
 
 @pytest.fixture

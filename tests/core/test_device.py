@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
-from cogmap.core.concepts.concepts import fit_concepts, scaling
+from cogmap.core.concepts import scaling
+from cogmap.core.concepts.concepts import fit_concepts
 from cogmap.core.device.factor import refined, root, states_factor
 from cogmap.core.device.increments import STEP, Reasoner, operations
 from cogmap.core.device.kernels import compiled

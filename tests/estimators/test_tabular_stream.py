@@ -13,9 +13,9 @@ from cogmap.cli.inputs import with_target
 from cogmap.core.sums import rows as training
 from cogmap.core.sums import sources
 from cogmap.estimators import classifier, tabular_stream
-from cogmap.intake.blocks import blocks as intake
-from cogmap.intake.blocks import spill
-from cogmap.tables.table import parts as table_parts
+from cogmap.intake import blocks as intake
+from cogmap.intake import spill
+from cogmap.tables import parts as table_parts
 from cogmap.tables.table import read_table
 from tests.people import people
 

@@ -16,8 +16,8 @@ from cogmap import (
 )
 from cogmap import load as load_model
 from cogmap.errors import NoInformationWarning
+from cogmap.explain import relevance as relevance_module
 from cogmap.explain.evidence import spread_rows
-from cogmap.explain.explanation import relevance as relevance_module
 
 TRUTH = [3, 2, 1, 0, 0, 0]
 

@@ -13,7 +13,7 @@ import sklearn
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, load
 from cogmap.core.device import space as spaces
 from cogmap.core.device.space import Space
-from cogmap.core.readout.states import ridge_passes
+from cogmap.core.readout import ridge_passes
 from cogmap.errors import IllConditionedWarning
 from cogmap.estimators import classifier, device
 

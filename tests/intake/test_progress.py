@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from cogmap.intake.blocks import progress
+from cogmap.intake import progress
 from cogmap.intake.progress import Meter, Progress, Writer, reporter
 
 

@@ -10,8 +10,8 @@ from cogmap import LTCNClassifier, stream
 from cogmap.core.sums import rows as training
 from cogmap.core.sums import sources
 from cogmap.estimators import classifier
-from cogmap.intake.blocks import blocks as intake
-from cogmap.intake.blocks import spill
+from cogmap.intake import blocks as intake
+from cogmap.intake import spill
 from cogmap.intake.spill import Spill
 
 

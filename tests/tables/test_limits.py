@@ -12,12 +12,13 @@ import pytest
 
 from cogmap import DataFileError, LTCNClassifier, stream
 from cogmap.errors import TooLargeError
-from cogmap.intake.blocks import memory
+from cogmap.intake import memory
 from cogmap.intake.progress import Meter
+from cogmap.tables import limits
+from cogmap.tables import parts as table_parts
+from cogmap.tables import table as tables
 from cogmap.tables.parts import open_parts
-from cogmap.tables.table import limits, read_table
-from cogmap.tables.table import parts as table_parts
-from cogmap.tables.table import table as tables
+from cogmap.tables.table import read_table
 
 READERS = {
     "at once": lambda path: read_table(path).frame,

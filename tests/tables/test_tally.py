@@ -10,8 +10,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from cogmap.intake.progress import Meter
+from cogmap.tables import tally as column_passes
 from cogmap.tables.description import describe
-from cogmap.tables.table import tally as column_passes
 from cogmap.tables.tally import learn_columns
 from tests.people import people
 

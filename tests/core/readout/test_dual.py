@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cogmap.core.constants import RIDGE_DECAYS, RIDGE_PENALTIES
 from cogmap.core.fit.at_once import learn
 from cogmap.core.network.reasoning import trajectory
+from cogmap.core.readout import dual
 from cogmap.core.readout.dual import (
     Gram,
     choose,
@@ -22,7 +23,6 @@ from cogmap.core.readout.dual import (
     standardise,
 )
 from cogmap.core.readout.ridge import Design, smooth, spectrum
-from cogmap.core.readout.states import dual
 from tests.core.readout.test_ridge import SHAPES, WEIGHTS, problem, ridge, standardised
 
 

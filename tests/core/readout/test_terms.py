@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from cogmap.core.decision.decision import Decision
+from cogmap.core.explain.contributions import decoded_splits
 from cogmap.core.fit.model import Settings, fit_model
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.readout.cases import CaseReadout
-from cogmap.core.readout.terms import decoded_splits, split, strongest_cases
+from cogmap.core.readout.terms import split, strongest_cases
 from cogmap.core.sums.blocks import in_blocks
 from cogmap.core.sums.rows import Rows
 

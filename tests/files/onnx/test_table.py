@@ -16,9 +16,9 @@ from cogmap.files.onnx import table_inputs
 from cogmap.files.onnx.dates import date_parts
 from cogmap.files.onnx.graph import Graph, hstack
 from cogmap.files.onnx.table import encoded
+from cogmap.tables import dates
 from cogmap.tables.columns import Column
 from cogmap.tables.description import describe
-from cogmap.tables.table import dates
 from tests.files.onnx.running import assert_same, column_input, inputs_of, run, run_graph
 from tests.people import people
 
