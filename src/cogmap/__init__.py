@@ -18,9 +18,9 @@ if TYPE_CHECKING:
         UnusableColumnError,
     )
     from .estimators.classifier import LTCNClassifier
+    from .estimators.loading import load
     from .estimators.tabular import TabularClassifier
     from .estimators.tuned import LTCNClassifierCV
-    from .files.model import load
     from .knowledge import Knowledge
 
 __version__ = "0.1.0"
@@ -41,7 +41,7 @@ _HOMES = {
     "UnreliableRelevanceWarning": "errors",
     "UnseenValueWarning": "errors",
     "UnusableColumnError": "errors",
-    "load": "files.model",
+    "load": "estimators.loading",
 }
 __all__ = [
     "DataFileError",

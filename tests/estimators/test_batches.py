@@ -47,7 +47,7 @@ def test_the_readout_is_a_ridge_on_the_increments_of_all_rows(weighted, rows, rn
     clf = LTCNClassifier(alpha=0.3, max_iter=4, tol=0.0)
     for part in (slice(0, 100), slice(100, 130), slice(130, 600)):
         clf.partial_fit(X[part], y[part], classes=[0, 1, 2], sample_weight=weight[part] if weighted else None)
-    model = clf._members[0][0]
+    model = clf.fitted_.members[0][0]
     initial = model.concepts(X)
     reference = np.average(model.concepts(X[:100]), axis=0, weights=weight[:100])
     E = np.hstack([block for block, _ in islice(increments(model.network, initial, reference), 5)])

@@ -21,6 +21,7 @@ from cogmap import (
     UnseenValueWarning,
     load,
 )
+from cogmap.estimators.loading import restored
 from cogmap.files.model.document import from_document, to_document
 from cogmap.files.model.kinds import DTYPES, Arrays
 from tests.people import people
@@ -507,7 +508,7 @@ def loaded_with(model, change):
     for column in document["model"]["fitted"]["columns_"]:
         change(column)
     described = {name: (next(k for k, v in DTYPES.items() if v == a.dtype), a.shape) for name, a in arrays.items()}
-    return from_document(document, Arrays(described, lambda name, *_: arrays[name]))
+    return restored(from_document(document, Arrays(described, lambda name, *_: arrays[name])))
 
 
 @pytest.mark.parametrize("change", DATED, ids=str)

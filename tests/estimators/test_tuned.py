@@ -40,8 +40,10 @@ def test_cases_from_known_innovations_equal_a_fit_of_their_own(wine):
     search = LTCNClassifierCV(inner="slopes").fit(X, y)
     assert [params["cases"] for params in search.cv_results_["params"]] == [False, True]
     alone = LTCNClassifier(cases=True).fit(X, y)
-    model = search._members[-1][0]
-    np.testing.assert_allclose(model.raw(X.to_numpy()), alone._networks[0].raw(X.to_numpy()), rtol=1e-9, atol=1e-12)
+    model = search.fitted_.members[-1][0]
+    np.testing.assert_allclose(
+        model.raw(X.to_numpy()), alone.fitted_.networks[0].raw(X.to_numpy()), rtol=1e-9, atol=1e-12
+    )
 
 
 def test_stack_weights_are_the_non_negative_least_squares(rng):
@@ -65,7 +67,7 @@ def test_the_stack_is_one_network(wine):
     assert model.inner_weights_.shape == 2 * (len(model.concept_names_),)
     assert states.shape == (178, model.n_iter_ + 1, len(model.concept_names_))
     raw = np.einsum("ntm,tmk->nk", states, model.outer_weights_) + model.outer_bias_
-    exact = np.abs(raw - model._raw(X.to_numpy())).max(axis=1) < 1e-6
+    exact = np.abs(raw - model.fitted_.raw(X.to_numpy())).max(axis=1) < 1e-6
     assert exact.mean() > 0.9
     n_blocks = (model.cv_results_["stack_weight"] > 0).sum()
     assert len(model.concept_names_) == 13 * n_blocks

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cogmap import LTCNClassifier
-from cogmap.explain.evidence import attribute, bonds, n_other_rows, scores_of, single_features
+from cogmap.explain.evidence import attribute, bonds, n_other_rows, single_features
 
 
 def collinear(n=300):
@@ -14,7 +14,7 @@ def collinear(n=300):
 
 @pytest.fixture(scope="module")
 def model():
-    return LTCNClassifier(max_iter=3).fit(*collinear())
+    return LTCNClassifier(max_iter=3).fit(*collinear()).fitted_
 
 
 @pytest.mark.parametrize(("n_features", "n_rows"), [(0, 32), (1, 32), (64, 32), (128, 16), (300, 6), (5000, 4)])
@@ -39,8 +39,8 @@ def test_features_that_are_bound_add_up_to_what_they_add_as_one(model):
     """Owen's value: together they are one player, whatever happens among them."""
     X, _ = collinear()
     directions = np.array([[-1.0], [1.0]])
-    alone = attribute(model, X[:40], scores_of(model, X[:40]), directions, single_features(model), None)[0][:, :, 0]
+    alone = attribute(model, X[:40], model.scores(X[:40]), directions, single_features(model), None)[0][:, :, 0]
     together = [np.array([0]), np.array([1]), np.array([2, 3, 4])]
-    joint = attribute(model, X[:40], scores_of(model, X[:40]), directions, together, None)[0][:, :, 0]
+    joint = attribute(model, X[:40], model.scores(X[:40]), directions, together, None)[0][:, :, 0]
     error = np.abs(np.c_[alone[:, :2], alone[:, 2:].sum(axis=1)] - joint).max()
     assert error < 0.05 * np.abs(joint).max()

@@ -159,8 +159,8 @@ def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
 def test_members_that_share_a_network_share_its_concepts(wine):
     X, y = wine
     model = LTCNClassifierCV(inner="slopes").fit(X[::4], y[::4])
-    assert len(model._members) == 2
-    assert len(model._networks) == 1
+    assert len(model.fitted_.members) == 2
+    assert len(model.fitted_.networks) == 1
     explanation = model.explain(X[ROWS])
     assert np.abs(explanation.cases).max() > 0
     assert explanation.contributions("barolo").shape == (23, model.n_iter_ + 1, 13)
@@ -183,7 +183,7 @@ def test_rows_are_compared_with_training_rows(wine):
     model = LTCNClassifier(max_iter=0, scaling="minmax", alpha=1.0).fit(X, y)
     found = model.explain(X[:5])
     assert found.baseline_values is None
-    background = pd.DataFrame(spread_rows(model, 32), columns=X.columns)
+    background = pd.DataFrame(spread_rows(model.fitted_, 32), columns=X.columns)
     np.testing.assert_allclose(found.baseline_scores[0], model.explain(background).evidence.mean(axis=0), atol=1e-9)
     # The last column is 1.5 everywhere, and so is the constant of the regression.
     slopes = np.linalg.lstsq(X.to_numpy(), model.explain(X).evidence, rcond=None)[0][:13]
@@ -227,7 +227,7 @@ def test_flips_change_the_class_and_nothing_smaller_on_a_grid_does(wine):
     rows = X[60:75]
     flips = model.explain(rows).flips()
     assert 0 < len(flips) <= 15
-    scaling = model._networks[0].concepts
+    scaling = model.fitted_.networks[0].concepts
     for flip in flips.itertuples(index=False):
         row = X.loc[[flip.row]]
         assert row[flip.feature].item() == flip[2]
@@ -354,7 +354,8 @@ def test_a_model_without_evidence_says_so():
 def test_a_class_that_a_metric_prefers_is_named_as_such(rng):
     X = rng.normal(size=(200, 2))
     model = LTCNClassifier(max_iter=0).fit(X, X[:, 0] + rng.normal(size=200) > 1)
-    model._decision = replace(model._decision, shift=np.array([0.0, 2.0]))
+    decision = replace(model.fitted_.decision, shift=np.array([0.0, 2.0]))
+    model.fitted_ = replace(model.fitted_, decision=decision)
     odds = model.decision_function(X)
     row = int(np.flatnonzero((odds < -0.1) & (odds > -1.9))[0])
     explanation = model.explain(X[[row]])

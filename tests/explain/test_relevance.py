@@ -1,5 +1,6 @@
 import pickle
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_model_kind_of_a_linear_network_is_the_mean_difference_to_other_rows():
     clf = LTCNClassifier(max_iter=0, scaling="minmax").fit(X, y)
     slopes = np.linalg.lstsq(np.c_[X, np.ones(1000)], clf.decision_function(X), rcond=None)[0][:3]
     np.testing.assert_allclose(clf.relevance(X), np.abs(slopes) / 4, rtol=0.2)  # E|u − ½| of uniform u is 1/4
-    mean = spread_rows(clf, 32).mean(axis=0)
+    mean = spread_rows(clf.fitted_, 32).mean(axis=0)
     np.testing.assert_allclose(clf.relevance(X[:60]), np.abs((X[:60] - mean) * slopes).mean(axis=0), rtol=1e-6)
 
 
@@ -153,7 +154,7 @@ def test_relevance_is_computed_once_for_each_fit(wine, monkeypatch, tmp_path):
     clf = table.classifier_
     clf.fit(X.to_numpy()[:, ::-1], y)
     assert not np.allclose(clf.feature_importances_, first)
-    assert not hasattr(clone(clf), "_known_relevance")
+    assert not replace(clf.fitted_).memory
 
 
 def test_what_is_remembered_is_not_saved(wine, tmp_path):
@@ -177,10 +178,10 @@ def test_the_rows_that_stand_for_all_have_the_classes_shares():
     X, y = rng.normal(size=(2000, 2)), np.repeat([0, 1, 2], [1500, 400, 100])
     X = X + 20 * np.c_[y == 1, y == 2]
     clf = LTCNClassifier(max_iter=0).fit(X, y)
-    rows = spread_rows(clf, 40)
+    rows = spread_rows(clf.fitted_, 40)
     np.testing.assert_allclose(np.bincount(clf.predict(rows), minlength=3) / 40, [0.75, 0.2, 0.05], atol=1 / 40)
     heavy = LTCNClassifier(max_iter=0).fit(X, y, sample_weight=np.where(y == 2, 20.0, 1.0))
-    shares = np.bincount(heavy.predict(spread_rows(heavy, 40)), minlength=3) / 40
+    shares = np.bincount(heavy.predict(spread_rows(heavy.fitted_, 40)), minlength=3) / 40
     np.testing.assert_allclose(shares, np.array([1500, 400, 2000]) / 3900, atol=1 / 40)
 
 
@@ -246,8 +247,8 @@ def test_at_most_256_rows_are_kept_from_every_class():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 2)), np.repeat([0, 1, 2], [1500, 400, 100])
     clf = LTCNClassifier(max_iter=2).fit(X + y[:, None], y)
-    assert clf._summary.rows.shape == (256, 2)
-    np.testing.assert_allclose(clf._summary.shares, [0.75, 0.2, 0.05])
+    assert clf.fitted_.summary.rows.shape == (256, 2)
+    np.testing.assert_allclose(clf.fitted_.summary.shares, [0.75, 0.2, 0.05])
     np.testing.assert_allclose(clf.relevance(), clf.relevance(X + y[:, None]), rtol=0.2)
 
 

@@ -24,6 +24,7 @@ from cogmap.core.readout.cases import CaseReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.states import StateReadout
+from cogmap.estimators import loading
 from cogmap.files.model import estimators, metadata, values
 from tests import reader
 
@@ -51,6 +52,8 @@ def parts(value, path=""):
     elif is_dataclass(value):
         yield path, type(value)
         for field in fields(value):
+            if field.name == "memory":  # what was computed once is remembered, and not saved
+                continue
             yield from parts(getattr(value, field.name), f"{path}.{field.name}")
     elif isinstance(value, (list, tuple, dict)):
         yield path, type(value), len(value)
@@ -61,18 +64,14 @@ def parts(value, path=""):
 
 
 def assert_same(loaded, model, X):
-    """Assert that two estimators have the same attributes and predictions, to the last bit.
-
-    Relevance that was computed once is remembered, and not saved.
-    """
+    """Assert that two estimators have the same attributes and predictions, to the last bit."""
     assert type(loaded) is type(model)
-    kept = [
-        {name: value for name, value in vars(each).items() if name != "_known_relevance"} for each in (loaded, model)
-    ]
-    found, expected = ({entry[0]: entry for entry in parts(each)} for each in kept)
+    found, expected = ({entry[0]: entry for entry in parts(vars(each))} for each in (loaded, model))
     assert found.keys() == expected.keys()
     for path, entry in expected.items():
         assert found[path] == entry, path
+    for name in ("inner_weights_", "inner_bias_", "outer_weights_", "outer_bias_", "n_iter_", "condition_"):
+        assert list(parts(getattr(loaded, name))) == list(parts(getattr(model, name))), name
     for method in ("decision_function", "predict_proba", "predict", "trajectory"):
         ours, theirs = getattr(loaded, method)(X), getattr(model, method)(X)
         assert ours.dtype == theirs.dtype
@@ -100,7 +99,7 @@ def test_every_readout_comes_back_to_the_last_bit(name, wine, tmp_path):
     model, readout = MODELS[name]
     X, y = wine[0].iloc[::2], wine[1].iloc[::2]
     model = clone(model).fit(X, y, sample_weight=1 + np.arange(len(y)) % 3)
-    assert type(model._members[0][0].readout) is readout
+    assert type(model.fitted_.members[0][0].readout) is readout
     path = model.save(tmp_path / "model.cogmap")
     model.set_params(alpha=model.alpha if isinstance(model.alpha, str) else float(model.alpha))
     assert_same(cogmap.load(path), model, wine[0])
@@ -133,11 +132,11 @@ def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
     model = shared
     loaded = cogmap.load(model.save(tmp_path / "model.cogmap"))
     for each in (model, loaded):
-        (first, _), (second, _) = each._members
+        (first, _), (second, _) = each.fitted_.members
         assert first.network is second.network
         assert first.concepts is second.concepts
-        assert len(each._networks) == 1
-        assert each._networks[0] is first
+        assert len(each.fitted_.networks) == 1
+        assert each.fitted_.networks[0] is first
     assert_same(loaded, model, wine[0])
 
 
@@ -274,7 +273,7 @@ def test_a_failed_save_leaves_the_old_file_alone(wine, tmp_path, monkeypatch):
     path = LTCNClassifier(max_iter=2).fit(*wine).save(tmp_path / "model.cogmap")
     before = path.read_bytes()
     model = LTCNClassifier(max_iter=3).fit(*wine)
-    model._constant = np.array([0.0, np.nan, 0.0])
+    model.fitted_ = replace(model.fitted_, constant=np.array([0.0, np.nan, 0.0]))
     with pytest.raises(ModelFileError, match="_constant must be an array of finite numbers"):
         model.save(path)
     model.class_weight = {frozenset(): 1.0}
@@ -285,8 +284,9 @@ def test_a_failed_save_leaves_the_old_file_alone(wine, tmp_path, monkeypatch):
 
 
 def test_one_network_has_one_map_to_its_concepts(shared, tmp_path):
-    (first, _), (second, weight) = shared._members
-    shared._members[1] = replace(second, concepts=replace(first.concepts)), weight
+    (first, _), (second, weight) = shared.fitted_.members
+    other = replace(second, concepts=replace(first.concepts)), weight
+    shared.fitted_ = replace(shared.fitted_, members=(shared.fitted_.members[0], other))
     with pytest.raises(ModelFileError, match="two maps from features to the concepts of one network"):
         shared.save(tmp_path / "model.cogmap")
 
@@ -327,7 +327,9 @@ def test_an_estimator_around_a_classifier_is_stored_the_same_way(wine, tmp_path,
         estimators.Field("summary_", values.Value(), optional=True),
     )
     monkeypatch.setitem(values.ESTIMATORS, "Outer", __name__)
-    monkeypatch.setitem(estimators.FITTED, "Outer", estimators.Fitted(layout, lambda estimator, scope: None))
+    monkeypatch.setitem(loading.CLASSES, "Outer", Outer)
+    as_they_are = estimators.Layout(layout, lambda attributes, parameters, scope: attributes)
+    monkeypatch.setitem(estimators.FITTED, "Outer", as_they_are)
     model = Outer(LTCNClassifier(max_iter=2, inner=np.eye(13))).fit(*wine)
     loaded = cogmap.load(cogmap.files.model.save(model, tmp_path / "model.cogmap"))
     assert loaded.columns_ == model.columns_

@@ -97,7 +97,7 @@ def rows(rng):
 
 def agree(found, expected, X, library, *, same_basis=True):
     """Assert that a model from a device is the one that numpy fits, from innovations of the same sample of the rows."""
-    for one, other in zip(found._networks, expected._networks, strict=True):
+    for one, other in zip(found.fitted_.networks, expected.fitted_.networks, strict=True):
         for a, b in zip(one.concepts.scaling.values, other.concepts.scaling.values, strict=True):
             assert (a == b).all()
         for a, b in zip(one.concepts.scaling.heights, other.concepts.scaling.heights, strict=True):
@@ -121,7 +121,7 @@ def agree(found, expected, X, library, *, same_basis=True):
     np.testing.assert_allclose(probability, expected.predict_proba(X), rtol=0, atol=1e-5)
     labels = expected.predict(X)
     assert (library.host(found.predict(library.put(X))) == labels).all()
-    if not expected._decision.shift.any():
+    if not expected.fitted_.decision.shift.any():
         assert (expected.classes_[probability.argmax(axis=1)] == labels).all()
 
 
@@ -147,7 +147,7 @@ def test_a_fit_on_a_device_is_that_of_numpy(parameters, library, rows):
     X, y = rows
     expected = LTCNClassifier(**parameters).fit(X, y)
     found = LTCNClassifier(**parameters).fit(library.put(X), library.put(y))
-    assert (found._summary.rows == expected._summary.rows).all()
+    assert (found.fitted_.summary.rows == expected.fitted_.summary.rows).all()
     agree(found, expected, X, library)
 
 

@@ -32,8 +32,8 @@ def wine():
 
 
 def weight(model, source, target, network=0):
-    part = model._networks[network]
-    names = part.concepts.names(model._feature_names())
+    part = model.fitted_.networks[network]
+    names = part.concepts.names(model.fitted_.feature_names)
     return part.network.weights[names.index(source), names.index(target)]
 
 
@@ -420,8 +420,8 @@ def test_a_statement_about_a_feature_holds_for_its_terms_and_one_about_a_term_fo
 def test_a_statement_holds_in_every_member_of_a_stack(wine, parameters):
     knowledge = Knowledge().fix("ash", "alcohol", 0.123).sign("hue", "alcohol", "-").irrelevant("proline")
     model = LTCNClassifierCV(**parameters, knowledge=knowledge).fit(*wine)
-    for part in model._networks:
-        feature = np.array(model._feature_names())[part.concepts.feature]
+    for part in model.fitted_.networks:
+        feature = np.array(model.fitted_.feature_names)[part.concepts.feature]
         block = part.network.weights[np.ix_(feature == "ash", feature == "alcohol")]
         assert (block == 0.123).all()
         assert (part.network.weights[np.ix_(feature == "hue", feature == "alcohol")] <= 0).all()
@@ -433,10 +433,12 @@ def test_a_statement_holds_in_every_member_of_a_stack(wine, parameters):
 def test_a_term_that_only_some_members_have_is_no_error(wine):
     knowledge = Knowledge().fix("ash is low", "hue", 0.5)
     model = LTCNClassifierCV(terms=(None, 3), inner="slopes", knowledge=knowledge, cases=False).fit(*wine)
-    stated = [part for part in model._networks if "ash is low" in part.concepts.names(model._feature_names())]
+    stated = [
+        part for part in model.fitted_.networks if "ash is low" in part.concepts.names(model.fitted_.feature_names)
+    ]
     assert stated
     for part in stated:
-        names = part.concepts.names(model._feature_names())
+        names = part.concepts.names(model.fitted_.feature_names)
         assert part.network.weights[names.index("ash is low"), names.index("hue is low")] == 0.5
 
 

@@ -205,7 +205,7 @@ def test_the_frame_holds_the_inner_weights(fitted):
 
 def test_a_stack_is_drawn_block_by_block(stack, assert_legible):
     display = CognitiveMapDisplay.from_estimator(stack)
-    assert len(stack._networks) == 2
+    assert len(stack.fitted_.networks) == 2
     whole = [f"{name} [{block}]" for name, block in zip(display.names, display.blocks, strict=True)]
     assert whole == stack.concept_names_.tolist()
     headings = [t.get_text() for t in display.ax_.texts if t.get_text().startswith("block: ")]

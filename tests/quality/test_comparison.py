@@ -98,7 +98,7 @@ def test_networks_of_a_stack_are_told_apart_even_if_one_drops_out(wine):
     X, y = wine
     stack = LTCNClassifierCV(cases=False).fit(X, y)
     best = LTCNClassifierCV(cases=False, combine="best").fit(X, y)
-    assert len(stack._networks) == 2
+    assert len(stack.fitted_.networks) == 2
     found = stack.compare(best, X, y)
     kept = best.best_params_["inner"]
     assert {edge.network for edge in found.edges} == {"slopes", "stable-regression"} - {kept}

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, TabularClassifier, load
+from cogmap.intake.checks import feature_names
 from cogmap.report import report_facts, to_html
 from cogmap.report.words import summary
 
@@ -89,7 +90,7 @@ def test_a_large_map_keeps_the_most_relevant_concepts(rng):
 def test_relevance_is_the_models(of_stack, stack, of_people, tabular):
     for facts, model in ((of_stack, stack), (of_people, tabular)):
         for found in facts["relevance"]:
-            expected = dict(zip(model._feature_names(), model.relevance(kind=found["kind"]), strict=True))
+            expected = dict(zip(feature_names(model), model.relevance(kind=found["kind"]), strict=True))
             assert {c["name"]: c["relevance"] for c in found["columns"]} == pytest.approx(expected)
             assert sum(c["share"] for c in found["columns"]) == pytest.approx(1)
             shares = [c["share"] for c in found["columns"]]
@@ -136,7 +137,7 @@ def test_formation_is_the_mean_of_the_contributions(of_stack, stack, iris):
 
 def naive_choice(model, encoded, codes, probability):
     """Return the typical rows of two classes, the least certain row and the three worst errors, by loops."""
-    initial = model.classifier_._networks[0].concepts(encoded)
+    initial = model.classifier_.fitted_.networks[0].concepts(encoded)
     spread = [np.std(column) or 1.0 for column in initial.T]
     typical = []
     for k in (0, 1):

@@ -72,7 +72,9 @@ def explain(
 
 def _explain_model(classifier: Any, X: "pd.DataFrame | None", kind: str, picture: Path | None, as_json: bool) -> None:
     """Show the relevance of each column, the largest first."""
-    relevance, names = classifier.relevance(X, kind=kind), classifier._feature_names()
+    from ..intake.checks import feature_names
+
+    relevance, names = classifier.relevance(X, kind=kind), feature_names(classifier)
     shares = relevance / (relevance.sum() or 1.0)
     used = [column.needed for column in getattr(classifier, "columns_", ())] or [True] * len(names)
     order = [j for j in (-relevance).argsort(kind="stable") if used[j]]

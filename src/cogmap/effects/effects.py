@@ -20,6 +20,7 @@ from ..core.explain.effect_axis import Axis, category_axis, number_axis
 from ..core.explain.effects import Predict, first_order, joint
 from ..core.sums.sampling import Sample, content_keys
 from ..core.types import Array
+from ..intake.checks import feature_names
 from .results import KINDS, FeatureEffect, Kind, PairEffect
 from .subject import Feature, Subject, subject_of
 
@@ -264,5 +265,5 @@ def most_relevant(estimator: Any, count: int = MOST_FEATURES) -> list[str]:
         raise ValueError(f"A {type(estimator).__name__} does not say which features matter: name them in features.")
     relevance = estimator.relevance()
     order = np.argsort(-relevance, kind="stable")
-    names = estimator._feature_names()
+    names = feature_names(estimator)
     return [names[j] for j in order[:count] if relevance[j] > 0] or [names[j] for j in order[:1]]

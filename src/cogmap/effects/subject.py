@@ -146,18 +146,15 @@ def subject_of(estimator: Any, X: Any) -> Subject:
     if isinstance(estimator, NetworkClassifier):
         check_is_fitted(estimator)
         rows = None if X is None else checked_rows(estimator, X, reset=False)
-        return _of_network(estimator, rows, _numbers(estimator._feature_names()))
+        return _of_network(estimator, rows, _numbers(list(estimator.fitted_.feature_names)))
     return _of_other(estimator, X)
 
 
 def _of_network(network: NetworkClassifier, rows: Array | None, features: list[Feature]) -> Subject:
-    weight = network._summary.weight if rows is None else np.ones(len(rows))
-    rows = network._summary.rows if rows is None else rows
-
-    def log_odds(moved: Array) -> Array:
-        return network._decision(network._raw(moved))
-
-    return Subject(rows, weight, tuple(features), network.classes_, log_odds)
+    fitted = network.fitted_
+    weight = fitted.summary.weight if rows is None else np.ones(len(rows))
+    rows = fitted.summary.rows if rows is None else rows
+    return Subject(rows, weight, tuple(features), fitted.classes, fitted.scores)
 
 
 def _of_other(estimator: Any, X: Any) -> Subject:

@@ -1,75 +1,85 @@
-"""What the classifiers share: input, scores, classes, probabilities, and the view of their networks as one."""
+"""What the classifiers share: scores, classes, probabilities, and the view of their networks as one."""
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import block_diag
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.concepts.scaling import varying
 from ..core.decision.decision import Decision, class_covariance, judged_rows
-from ..core.device.scores import probabilities, scores_of
-from ..core.explain.relevance import Interval
+from ..core.device.scores import probabilities as device_probabilities
+from ..core.device.scores import scores_of
 from ..core.fit.at_once import Learned
-from ..core.fit.model import Model, Summary, summarise
-from ..core.network.dynamics import Dynamics, diagnose, merged
-from ..core.sums.rows import Rows, Scored, merge_copies, weighted_rows
+from ..core.fit.fitted import probabilities
+from ..core.fit.model import Model
+from ..core.network.dynamics import Dynamics
+from ..core.sums.rows import Rows, Scored
 from ..core.types import Array
-from ..errors import KnowledgeWarning, ManyClassesWarning, NoInformationWarning
-from ..intake.arrays import check_same_space, labels_of, on_host, space_of
-from ..intake.checks import LEAST_WEIGHT, MOST_WEIGHT, check_weights, checked_array, checked_rows
-from ..intake.labels import COST_OF_CLASSES, MANY_CLASSES, checked_labels
-from ..intake.memory import check_memory
+from ..errors import ModelFileError, NoInformationWarning
+from ..intake.arrays import labels_of, on_host, space_of
+from ..intake.checks import checked_array, checked_rows, feature_names
 from ..knowledge import Knowledge
-from ..knowledge.edges import checked_knowledge, irrelevant_features, without_effect
-from ..quality.comparison import Comparison, Edge, compare
+from ..knowledge.edges import checked_knowledge
+from ..quality.comparison import Comparison, compare
+from .explaining import Explainable
+from .training_rows import TrainingRows
 
-if TYPE_CHECKING:
-    from ..explain.explanation import Explanation
-    from ..explain.relevance import GroupedRelevance
-    from ..explain.relevance_table import RelevanceTable
+MOST_ITERATIONS = 10**6
+"""Most iterations that a model in a file may allow; `diagnose` follows far fewer."""
 
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier whose fitted state is a list of networks, seen as one with block-diagonal inner weights.
+class NetworkClassifier(Explainable, TrainingRows, ClassifierMixin, BaseEstimator):
+    """A classifier whose fitted state is one value, `fitted_`: networks, seen as one with block-diagonal inner weights.
 
-    Checking the training rows sets `_summary`. A subclass sets the rest of the fitted state: `_members`, each a `Model`
-    with its weight in the raw score, and `_constant`, what is added to them; `_networks`, one `Model` for each block
-    (members may share a network); `_longest`, the most iterations that it allowed; and `_decision`.
-    `_network_names` tell the networks apart, whichever of them are used.
+    Checking the training rows sets `classes_`, `class_count_` and `knowledge_`; every fit of a subclass ends by setting
+    `fitted_`, and the attributes that show the network follow from it.
     """
 
-    classes_: NDArray[Any]
-    class_count_: Array
     n_features_in_: int
-    n_iter_: int
-    inner_weights_: Array
-    outer_weights_: Array
-    concept_names_: NDArray[Any]
-    condition_: float
-    class_weight: Any
     decision: str
     decision_metric: str
     tol: float
-    knowledge: Knowledge | None
-    knowledge_: Knowledge
-    _members: list[tuple[Model, float]]
-    _constant: Array
-    _networks: list[Model]
-    _network_names: list[str]
-    _longest: int
-    _decision: Decision
-    _summary: Summary
-    _known_relevance: tuple[list[Any], dict[Any, Array]]
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of iterations in use."""
+        return self.fitted_.n_iter
+
+    @property
+    def concept_names_(self) -> NDArray[Any]:
+        """Names of the concepts."""
+        return self.fitted_.concept_names
+
+    @property
+    def inner_weights_(self) -> Array:
+        """Inner weights W of all networks as one."""
+        return self.fitted_.inner_weights
+
+    @property
+    def inner_bias_(self) -> Array:
+        """Inner bias b of all networks as one."""
+        return self.fitted_.inner_bias
+
+    @property
+    def outer_weights_(self) -> Array:
+        """Outer weights R of all networks as one."""
+        return self.fitted_.outer_weights
+
+    @property
+    def outer_bias_(self) -> Array:
+        """Outer bias q."""
+        return self.fitted_.outer_bias
+
+    @property
+    def condition_(self) -> float:
+        """Largest factor by which the solution magnifies a rounding error."""
+        return self.fitted_.condition
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the score of each class in log-odds; for two classes, that of the second less that of the first.
@@ -95,8 +105,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """
         scores = self._scores(X)
         if (space := space_of(X)) is not None:
-            return labels_of(space, self.classes_, space.xp.argmax(scores + space.put(self._decision.shift), axis=1))
-        return self.classes_[self._decision.codes(scores)]
+            return labels_of(
+                space, self.classes_, space.xp.argmax(scores + space.put(self.fitted_.decision.shift), axis=1)
+            )
+        return self.classes_[self.fitted_.decision.codes(scores)]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return class probabilities; shape (n_samples, n_classes).
@@ -105,14 +117,13 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         `decision_metric`.
         """
         if (space := space_of(X)) is not None:
-            return probabilities(space, self._scores(X))
-        return self._probability(self._scores(X))
+            return device_probabilities(space, self._scores(X))
+        return probabilities(self._scores(X))
 
     def trajectory(self, X: ArrayLike) -> Array:
         """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        return np.concatenate([network.states(rows, self.n_iter_) for network in self._networks], axis=2)
+        return self.fitted_.states(checked_rows(self, X, reset=False))
 
     def diagnose(self, X: ArrayLike) -> Dynamics:
         """Say for each row whether its trajectory reaches a fixed point or a limit cycle within `max_iter`.
@@ -130,159 +141,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             The verdict for each row, whether the fixed point is unique, and a bound that may prove convergence.
         """
         check_is_fitted(self)
-        return self._diagnosed(checked_rows(self, X, reset=False))
-
-    def relevance(
-        self, X: ArrayLike | None = None, *, kind: Literal["model", "data", "paper"] = "model", per_class: bool = False
-    ) -> Array:
-        """Return how relevant each feature is for the decision as a whole.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), default=None
-            Rows to take means over; by default training rows that the model kept. For the kind "model" 16 to 256 of
-            them serve, the fewer the more features there are; over those kept it is computed once for each fit.
-        kind : {"model", "data", "paper"}, default="model"
-            ``"model"``: the mean size of the evidence that the feature adds for the classes, as `explain` finds it.
-            ``"data"``: which features carry the decision in the data, |cov(feature, evidence)| / sd(feature).
-            ``"paper"``: Ω, the absolute weights that leave the feature's concepts.
-        per_class : bool, default=False
-            Return one line for each class; otherwise the mean over the classes, weighted by their shares.
-
-        Returns
-        -------
-        array of shape (n_features_in_,) or (n_classes, n_features_in_)
-            Relevance, at least 0; exactly 0 for a constant feature. The kinds "model" and "data" are in log-odds.
-
-        Warns
-        -----
-        UnreliableRelevanceWarning
-            Where weights that cancel, or rounding, decide the result.
-        """
-        from ..explain.relevance import relevance
-
-        return relevance(self, X, kind, per_class)
-
-    def relevance_table(
-        self, X: ArrayLike | None = None, *, kind: Literal["model", "data", "paper"] = "model"
-    ) -> "RelevanceTable":
-        """Return `relevance` for people: by names, the largest first; a notebook shows it with bars.
-
-        Parameters
-        ----------
-        X, kind
-            As for `relevance`.
-
-        Returns
-        -------
-        RelevanceTable
-            The table, with `to_frame`.
-        """
-        from ..explain.relevance_table import RelevanceTable
-
-        return RelevanceTable(self._feature_names(), self.relevance(X, kind=kind), kind)
-
-    def relevance_intervals(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        kind: Literal["model", "data", "paper"] = "model",
-        per_class: bool = False,
-        n_bootstrap: int = 200,
-        level: float = 0.95,
-        random_state: int = 0,
-    ) -> Interval:
-        """Return relevance with bootstrap intervals.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to resample.
-        y : array-like of shape (n_samples,), default=None
-            Their classes. With them the model is refitted on each resample, drawn within the classes, and the estimate
-            is that of a fit to all rows; otherwise the model is held and the interval says how far the mean depends on
-            the rows (64 of X, for the kind "model").
-        kind, per_class
-            As for `relevance`; ``kind="paper"`` needs y.
-        n_bootstrap : int, default=200
-            Number of resamples.
-        level : float, default=0.95
-            Share of the resampled values within the interval.
-        random_state : int, default=0
-            Seed of the resamples.
-
-        Returns
-        -------
-        Interval
-            Named tuple of `estimate`, `low` and `high`.
-        """
-        from ..explain.relevance import relevance_intervals
-
-        return relevance_intervals(self, X, y, kind, per_class, n_bootstrap, level, random_state)
-
-    def grouped_relevance(
-        self,
-        X: ArrayLike | None = None,
-        *,
-        groups: Literal["auto"] | Mapping[str, Sequence[str]] = "auto",
-        kind: Literal["model", "data"] = "model",
-        per_class: bool = False,
-        threshold: float = 0.8,
-    ) -> "GroupedRelevance":
-        """Return the joint relevance of groups of features, for blocks that carry the same information.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), default=None
-            Rows, as for `relevance`.
-        groups : "auto" or dict of str to sequence of str, default="auto"
-            Names of the features in each group; a feature in none is a group of its own. ``"auto"`` clusters features
-            whose absolute correlation is `threshold` or more on average.
-        kind : {"model", "data"}, default="model"
-            The mean size of the evidence that the members add together, as one feature; or the spread of the evidence
-            that goes along with them.
-        per_class : bool, default=False
-            As for `relevance`.
-        threshold : float, default=0.8
-            Absolute correlation for ``groups="auto"``.
-
-        Returns
-        -------
-        GroupedRelevance
-            Named tuple of `names`, `features` and `relevance`.
-        """
-        from ..explain.relevance import grouped_relevance
-
-        return grouped_relevance(self, X, groups, kind, per_class, threshold)
-
-    def explain(
-        self, X: ArrayLike, *, classes: ArrayLike | None = None, baseline: ArrayLike | None = None
-    ) -> "Explanation":
-        """Explain why rows got their class: the evidence over features, and over concepts and iterations.
-
-        Evidence is in log-odds: for two classes that of the class against the other one, for more its log probability
-        less the mean of all classes'. What a feature adds is its Shapley value against other rows: training rows that
-        the model kept, 32 of them, fewer (at least 4) with more than 64 features. A row takes up to 4,096 scores (more
-        with more than 512 features).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        classes : array-like of class labels, default=None
-            Classes that are explained; all by default.
-        baseline : array-like of shape (n_features,), default=None
-            One row with which rows are compared in the attribution to features, instead of training rows.
-
-        Returns
-        -------
-        Explanation
-            The explanation, with `to_frame`, `features_frame`, `to_text`, `to_shap`, `flips` and more.
-        """
-        from ..explain.explanation import explain
-
-        return explain(self, X, classes, baseline)
+        return self.fitted_.diagnose(checked_rows(self, X, reset=False))
 
     def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
         """Write the fitted model to one file, which `cogmap.load` reads without executing anything in it.
@@ -301,7 +160,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """
         from ..files.model import save
 
-        return save(self, path, data=data)
+        check_is_fitted(self)
+        return save(self, path, data=data, check=self._check_stored)
 
     def edit(self, knowledge: Knowledge, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return a new model, fitted under the statements of this one and these.
@@ -328,7 +188,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         checked_rows(self, X, reset=False)
-        added = checked_knowledge(knowledge, self._feature_names())
+        added = checked_knowledge(knowledge, feature_names(self))
         edited: Self = clone(self).set_params(knowledge=self.knowledge_ + added)
         return edited.fit(X, y, sample_weight=sample_weight)
 
@@ -355,13 +215,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             Scores, rows whose class changes, relevance and edges, before (this model) and after (the other).
         """
         return compare(self, other, on_host(X), on_host(y), n_folds)
-
-    @property
-    def feature_importances_(self) -> Array:
-        """Relevance of each feature (`relevance`, kind "model", from the training rows kept), summing to 1."""
-        from ..explain.relevance import importances
-
-        return importances(self)
 
     def to_onnx(
         self,
@@ -408,35 +261,26 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """
         from ..files.onnx import export
 
-        return export(self, path, opset=opset, contributions=contributions, dtype=dtype)
+        check_is_fitted(self)
+        kind = type(self).__name__
+        return export(self.fitted_, path, kind=kind, opset=opset, contributions=contributions, dtype=dtype)
 
     def _check_parameters(self) -> None:
         """Raise an error where a parameter is not what it may be."""
         raise NotImplementedError
 
+    def _check_stored(self) -> None:
+        """Raise a `ModelFileError` where no file may hold these parameters."""
+        largest = max(np.ravel(self.get_params(deep=False)["max_iter"]).tolist(), default=0)
+        if largest > MOST_ITERATIONS:
+            raise ModelFileError(f"model.fitted.max_iter must be at most {MOST_ITERATIONS}.")
+
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         if (space := space_of(X)) is not None:
-            rows = checked_array(self, space, X, reset=False)
-            return scores_of(space, self._members, self._constant, self._decision, rows)
-        return self._decision(self._raw(checked_rows(self, X, reset=False)))
-
-    def _probability(self, scores: Array) -> Array:
-        probability = softmax(scores, axis=1)
-        # Rounding can tie two probabilities whose scores differ; the larger score must stay the more probable.
-        winner, row = scores.argmax(axis=1), np.arange(len(scores))
-        tied = probability.argmax(axis=1) != winner
-        probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
-        return probability
-
-    def _diagnosed(self, rows: Array) -> Dynamics:
-        tol = max(self.tol, float(np.finfo(np.float64).eps))
-        return merged([diagnose(m.network, m.concepts(rows), self._longest, tol) for m in self._networks])
-
-    def _raw(self, X: Array) -> Array:
-        """Return the raw class scores of checked rows on the scale of the one-hot, shape (n, n_classes)."""
-        parts = (weight * model.one_hot_scale(model.raw(X)) for model, weight in self._members)
-        return self._constant + sum(parts, start=np.zeros((len(X), len(self.classes_))))
+            rows, fitted = checked_array(self, space, X, reset=False), self.fitted_
+            return scores_of(space, fitted.members, fitted.constant, fitted.decision, rows)
+        return self.fitted_.scores(checked_rows(self, X, reset=False))
 
     def _metric(self) -> str | None:
         """Return what the decision is to be good at; None where the largest raw score decides."""
@@ -448,118 +292,25 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         judged = judged_rows(outside, fitted, rows.codes, rows.weight, rows.unit)
         return judged, class_covariance(fitted, rows.codes, rows.weight)
 
-    def _set_decision(self, decision: Decision) -> None:
-        """Keep the decision; warn where it is the classes' shares alone."""
-        self._decision = decision
-        if not decision.informed:
-            warnings.warn(
-                "Leave-one-out finds nothing in these rows that tells the classes apart: every row gets the classes' "
-                "shares as its probabilities. Give more rows, fewer concepts (terms, features), or other features.",
-                NoInformationWarning,
-                stacklevel=5,
-            )
-
     def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return feature_names(self)
 
-    def _edges(self) -> dict[Edge, float]:
-        """Return the weight of every edge by its network and the names of its concepts."""
-        found: dict[Edge, float] = {}
-        for name, model in zip(self._network_names, self._networks, strict=True):
-            concepts = model.concepts.names(self._feature_names())
-            keys = (Edge(name, source, target) for source in concepts for target in concepts)
-            found |= zip(keys, model.network.weights.ravel().tolist(), strict=True)
-        return found
 
-    def _publish(self, outer: list[tuple[Array, Array]], labels: list[str]) -> None:
-        """Set the attributes that show all blocks as one network; `outer` has weights and bias of each block."""
-        self.n_iter_ = max(len(weights) for weights, _ in outer) - 1
-        self._join_networks()
-        padded = [np.pad(R, ((0, self.n_iter_ + 1 - len(R)), (0, 0), (0, 0))) for R, _ in outer]
-        self.outer_weights_ = np.concatenate(padded, axis=1)
-        self.outer_bias_ = np.sum([bias for _, bias in outer], axis=0)
-        names = [model.concepts.names(self._feature_names()) for model in self._networks]
-        self.concept_names_ = np.array(
-            [name + label for block, label in zip(names, labels, strict=True) for name in block], dtype=object
+@contextmanager
+def refused_parameters() -> Iterator[None]:
+    """Take the estimator's own judgement of its parameters for that of a file."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"the estimator refuses its parameters: {str(error)[:300]}") from error
+
+
+def warn_if_uninformed(decision: Decision) -> None:
+    """Warn where the decision is the classes' shares alone."""
+    if not decision.informed:
+        warnings.warn(
+            "Leave-one-out finds nothing in these rows that tells the classes apart: every row gets the classes' "
+            "shares as its probabilities. Give more rows, fewer concepts (terms, features), or other features.",
+            NoInformationWarning,
+            stacklevel=5,
         )
-
-    def _join_networks(self) -> None:
-        """Set the inner weights and bias of all blocks as one network."""
-        weights = [model.network.weights for model in self._networks]
-        self.inner_weights_ = weights[0] if len(weights) == 1 else block_diag(*weights)
-        self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
-
-    def _training_rows(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
-        """Check the input and merge copies of rows; set `classes_` and `class_count_`."""
-        return self._merged(*self._given_rows(X, y, sample_weight))
-
-    def _merged(self, rows: Array, codes: NDArray[np.intp], weight: Array, share: Array) -> Rows:
-        """Merge copies of rows, and keep a summary."""
-        rows, codes, weight = merge_copies(rows, codes, weight)
-        self._warn_of_constants(varying(rows))
-        check_memory(len(rows), int(varying(rows).sum()), getattr(self, "terms", None), len(self.classes_))
-        found = weighted_rows(rows, codes, weight, share)
-        self._summary = summarise(found)
-        return found
-
-    def _given_rows(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Array, NDArray[np.intp], Array, Array]:
-        """Check the input; return rows of positive weight, their class codes and weights, and the classes' weights.
-
-        Sets `classes_` and `class_count_`.
-        """
-        check_same_space(X, y=y, sample_weight=sample_weight)
-        rows = self._without_irrelevant(checked_rows(self, X, reset=True))
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = checked_labels(on_host(y))
-        if len(labels) != len(rows):
-            raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
-        check_classification_targets(labels)
-        weight = _check_sample_weight(on_host(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
-        check_weights(weight)
-        if not (weight > 0).all():
-            rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
-        if len(rows) == 0:
-            raise ValueError("Every sample_weight is 0: give rows of at least two classes a weight above 0.")
-        classes, codes = np.unique(labels, return_inverse=True)
-        count = np.bincount(codes, weight, len(classes)).astype(np.float64)
-        return rows, codes, weight, self._class_shares(classes, count)
-
-    def _without_irrelevant(self, rows: Array) -> Array:
-        """Return checked rows with 0 in the features that are stated to be irrelevant; set `knowledge_`."""
-        self.knowledge_ = checked_knowledge(self.knowledge, self._feature_names())
-        silent = irrelevant_features(self.knowledge_, self._feature_names())
-        # A constant column is no concept, and merges the rows that nothing else tells apart.
-        return np.where(silent, 0.0, rows) if silent.any() else rows
-
-    def _class_shares(self, classes: NDArray[Any], count: Array) -> Array:
-        """Set `classes_` and `class_count_`; return the weight that `class_weight` gives each class."""
-        if len(classes) < 2:
-            only = classes.tolist()[0]
-            raise ValueError(f"y holds one class ({only!r}) only: a classifier needs at least two classes.")
-        share: Array = compute_class_weight(self.class_weight, classes=classes, y=classes, sample_weight=count)
-        if not ((share >= LEAST_WEIGHT) & (share <= MOST_WEIGHT)).all():
-            raise ValueError(
-                f"class_weight={self.class_weight!r} must give every class a weight from {LEAST_WEIGHT:g} to "
-                f"{MOST_WEIGHT:g}."
-            )
-        if len(classes) > MANY_CLASSES:
-            warnings.warn(
-                f"y holds {len(classes)} classes: {COST_OF_CLASSES} If y is a quantity, cut it into a few ranges.",
-                ManyClassesWarning,
-                stacklevel=4,
-            )
-        self.classes_, self.class_count_ = classes, count
-        return share
-
-    def _warn_of_constants(self, varies: NDArray[np.bool_]) -> None:
-        """Warn of statements that have no effect, because their feature is constant and so has no edges."""
-        for statement, name in without_effect(self.knowledge_, self._feature_names(), varies):
-            warnings.warn(
-                f"'{statement}' has no effect: {name!r} is constant in these rows, and so is no concept.",
-                KnowledgeWarning,
-                stacklevel=5,
-            )

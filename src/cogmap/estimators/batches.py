@@ -84,6 +84,4 @@ def _publish(classifier: LTCNClassifier) -> None:
     known = classifier._recursion
     assert known is not None
     model, solved, decision = known.solved(float(classifier.alpha), classifier._metric())
-    classifier._set_decision(decision)
-    classifier._summary = known.summary()
-    classifier._keep(model, solved)
+    classifier._keep(model, solved, decision, known.summary())

@@ -10,10 +10,11 @@ from sklearn.utils.metaestimators import available_if
 
 from ..core.concepts.concepts import Concepts, fit_concepts
 from ..core.constants import INNER_NORM
-from ..core.decision.decision import METRICS, decide
+from ..core.decision.decision import METRICS, Decision, decide
 from ..core.fit.at_once import Learned
 from ..core.fit.batches import Recursion
-from ..core.fit.model import Model, Settings, fit_model
+from ..core.fit.fitted import Fitted, named_concepts
+from ..core.fit.model import Model, Settings, Summary, fit_model, summarise
 from ..core.fit.passes import Range, fit_blocks, passable
 from ..core.network.activation import ACTIVATIONS
 from ..core.network.constraints import Bounds, exceeds_cap
@@ -25,11 +26,11 @@ from ..core.sums.statistics import Source
 from ..core.types import Array, Codes
 from ..errors import IllConditionedWarning, KnowledgeWarning
 from ..intake.arrays import space_of
-from ..intake.checks import column
+from ..intake.checks import column, feature_names
 from ..intake.memory import check_memory
 from ..knowledge import Knowledge
 from ..knowledge.edges import check_terms, checked_knowledge, edge_bounds
-from .base import NetworkClassifier
+from .base import NetworkClassifier, refused_parameters, warn_if_uninformed
 
 CHOICES = {
     "activation": tuple(ACTIVATIONS),
@@ -137,6 +138,8 @@ class LTCNClassifier(NetworkClassifier):
         Largest factor by which the solution magnifies a rounding error.
     knowledge_ : Knowledge
         The statements under which the model was fitted.
+    fitted_ : Fitted
+        The whole fitted state as one frozen value, from which predictions and explanations follow.
     feature_importances_ : array of shape (n_features_in_,)
         Relevance of each feature (kind "model", from the training rows kept), summing to 1.
 
@@ -276,8 +279,8 @@ class LTCNClassifier(NetworkClassifier):
         self._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
         model, learned = fit_model(rows, self._settings())
         check_terms(self.knowledge_, self._feature_names(), [model.concepts])
-        self._set_decision(decide(*self._judged(model, learned, rows), self._metric(), model.scale))
-        self._keep(model, learned)
+        decision = decide(*self._judged(model, learned, rows), self._metric(), model.scale)
+        self._keep(model, learned, decision, summarise(rows))
         return self
 
     def _fit_in_blocks(self, rows: Rows, known: Range) -> Self:
@@ -294,18 +297,30 @@ class LTCNClassifier(NetworkClassifier):
         check_memory(MOST_ROWS, int(known.varies.sum()), self.terms, len(self.classes_))
         found = fit_blocks(source, known, self._settings(), self._metric(), concepts)
         check_terms(self.knowledge_, self._feature_names(), [found.model.concepts])
-        self._set_decision(found.decision)
-        self._summary = found.summary
-        self._keep(found.model, found.solved)
+        self._keep(found.model, found.solved, found.decision, found.summary)
         return self
 
-    def _keep(self, model: Model, learned: Learned | Solved) -> None:
+    def _keep(self, model: Model, learned: Learned | Solved, decision: Decision, summary: Summary) -> None:
         """Set the fitted attributes."""
-        self._members, self._constant = [(model, 1.0)], np.zeros(len(self.classes_))
-        self._networks, self._network_names, self._longest = [model], [""], self.max_iter
-        self._publish([model.readout.outer(model.network)], [""])
-        self.alpha_, self.shrinkage_ = learned.alpha, learned.shrinkage
-        self.rank_, self.condition_ = learned.rank, learned.condition
+        warn_if_uninformed(decision)
+        names = feature_names(self)
+        outer_weights, outer_bias = model.readout.outer(model.network)
+        self.fitted_ = Fitted(
+            classes=self.classes_,
+            feature_names=tuple(names),
+            members=((model, 1.0),),
+            constant=np.zeros(len(self.classes_)),
+            decision=decision,
+            summary=summary,
+            network_names=("",),
+            concept_names=named_concepts([model], names, [""]),
+            outer_weights=outer_weights,
+            outer_bias=outer_bias,
+            condition=learned.condition,
+            longest=self.max_iter,
+            tol=self.tol,
+        )
+        self.alpha_, self.shrinkage_, self.rank_ = learned.alpha, learned.shrinkage, learned.rank
         self.degrees_of_freedom_, self.active_share_ = learned.degrees_of_freedom, learned.active
         if self.alpha != "loo" and self.condition_ > UNTRUSTWORTHY_CONDITION:
             warnings.warn(
@@ -363,6 +378,13 @@ class LTCNClassifier(NetworkClassifier):
             raise ValueError(f"cases=True needs alpha='loo' and readout='trajectory'; alpha is {self.alpha!r}.")
         if not (isinstance(self.tol, (float, Real)) and 0 <= self.tol < np.inf):
             raise ValueError(f"tol={self.tol!r} must be a finite number, 0 or larger.")
+
+    def _check_stored(self) -> None:
+        with refused_parameters():
+            self._check_parameters()
+            if not isinstance(self.inner, str):
+                self._given_weights()
+        super()._check_stored()
 
     def _check_range(self, low: Array, high: Array) -> None:
         """Raise an error where data that is not to be scaled goes beyond the activation's range."""

@@ -6,7 +6,7 @@ from typing import Any
 from ..core.device.scaling import fit_concepts
 from ..core.device.source import DeviceSource
 from ..core.device.space import DeviceArray, Space
-from ..core.fit.model import Settings
+from ..core.fit.model import Settings, Summary
 from ..core.fit.passes import judge_blocks, passable
 from ..knowledge.edges import check_terms
 from .classifier import LTCNClassifier
@@ -27,9 +27,9 @@ def tune_on_device(
         return False
     tuner._warn_of_constants(known.varies)
     source = source_of(space, taken, [settings for _, settings in settled])
-    candidates = [_candidate(tuner, space, taken, source, *given) for given in settled]
+    candidates, summaries = zip(*(_candidate(tuner, space, taken, source, *given) for given in settled), strict=True)
     check_terms(tuner.knowledge_, tuner._feature_names(), [c.model.concepts for c in candidates])
-    tuner._combine(candidates)
+    tuner._combine(candidates, summaries[-1])
     return True
 
 
@@ -40,8 +40,8 @@ def _candidate(
     source: DeviceSource[Any],
     params: dict[str, Any],
     settings: Settings,
-) -> Candidate:
+) -> tuple[Candidate, Summary]:
     start = time.perf_counter()
     found = judge_blocks(source, taken.known, settings, fit_concepts(space, *taken, settings))
-    tuner._summary = found.summary
-    return tuner._candidate(params, found.model, found.solved, found.scores, found.between, start)
+    candidate = tuner._candidate(params, found.model, found.solved, found.scores, found.between, start)
+    return candidate, found.summary

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from ..core.network.dynamics import Dynamics
 from ..core.types import Array
 from ..knowledge import Knowledge
-from ..quality.comparison import Comparison, Edge, compare
+from ..quality.comparison import Comparison, compare
 from ..tables.columns import Column, column_sums, unique_concepts
 from ..tables.description import describe_table
 from ..tables.frames import as_frame, check_lists
@@ -368,7 +368,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         """
         from ..files.model import save
 
-        return save(self, path, data=data)
+        check_is_fitted(self)
+        return save(self, path, data=data, check=self.classifier_._check_stored)
 
     def to_onnx(
         self,
@@ -388,8 +389,9 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         from ..files.onnx import export
 
         check_is_fitted(self)
-        model, columns = self.classifier_, self.columns_
-        return export(model, path, opset=opset, contributions=contributions, dtype=dtype, columns=columns)
+        options: dict[str, Any] = {"opset": opset, "contributions": contributions, "dtype": dtype}
+        fitted, kind = self.classifier_.fitted_, type(self.classifier_).__name__
+        return export(fitted, path, kind=kind, columns=self.columns_, **options)
 
     @property
     def feature_importances_(self) -> Array:
@@ -410,12 +412,6 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
             drop_unusable=self.drop_unusable,
             known=known or (),
         )
-
-    def _feature_names(self) -> list[str]:
-        return [column.name for column in self.columns_]
-
-    def _edges(self) -> dict[Edge, float]:
-        return self.classifier_._edges()
 
     def _encoded(self, frame: "pd.DataFrame") -> "pd.DataFrame":
         import pandas as pd

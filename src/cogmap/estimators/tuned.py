@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,15 +14,18 @@ from scipy.optimize import nnls
 from ..core.constants import CASE_ROWS
 from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
 from ..core.fit.at_once import Learned
-from ..core.fit.model import Model, Settings, fit_model, remember
+from ..core.fit.fitted import Fitted, distinct_networks, joint_outer, named_concepts
+from ..core.fit.model import Model, Settings, Summary, fit_model, remember, summarise
 from ..core.network.reasoning import Rule
 from ..core.readout.states import Solved
 from ..core.sums.rows import Rows, Scored
 from ..core.types import Array
+from ..errors import ModelFileError
 from ..intake.arrays import space_of
+from ..intake.checks import feature_names
 from ..knowledge import Knowledge
 from ..knowledge.edges import check_terms
-from .base import NetworkClassifier
+from .base import NetworkClassifier, refused_parameters, warn_if_uninformed
 from .classifier import LTCNClassifier
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
@@ -99,7 +103,7 @@ class LTCNClassifierCV(NetworkClassifier):
         better), ``rank_test_score``, ``mean_fit_time``, ``stack_weight``, and ``loo_…`` for every scoring.
     classes_, class_count_, n_features_in_, feature_names_in_, concept_names_, inner_weights_, inner_bias_, \
 outer_weights_, outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, knowledge_, \
-feature_importances_
+feature_importances_, fitted_
         As for `LTCNClassifier`, of the one network. Where it has several blocks, the names of its concepts say in which
         parameters a block differs. Outer weights are on the scale of the one-hot, and leave out the cases.
 
@@ -178,10 +182,10 @@ feature_importances_
         check_terms(self.knowledge_, self._feature_names(), [c.model.concepts for c in candidates])
         if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
             candidates.append(self._remembered(self._best(candidates), rows))
-        self._combine(candidates)
+        self._combine(candidates, summarise(rows))
         return self
 
-    def _combine(self, candidates: Sequence[Candidate]) -> None:
+    def _combine(self, candidates: Sequence[Candidate], summary: Summary) -> None:
         """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
         best = self._best(candidates)
         weights = np.array([float(c is best) for c in candidates])
@@ -195,7 +199,7 @@ feature_importances_
         raw = constant + sum(w * c.scores.raw for c, w in zip(members, weights, strict=True))
         between = np.sum([w * c.between for c, w in zip(members, weights, strict=True)], axis=0)
         decision = decide(Scored(raw, codes, weight), between, self._metric(), ONE_HOT)
-        self._keep(members, weights, constant, decision)
+        self._keep(members, weights, constant, decision, summary)
 
     def _check_parameters(self) -> None:
         for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
@@ -254,43 +258,51 @@ feature_importances_
         least = max(c.loo[self.scoring] for c in candidates) - TIE
         return min((c for c in candidates if c.loo[self.scoring] >= least), key=lambda c: c.complexity)
 
-    def _keep(self, members: Sequence[Candidate], weights: Array, constant: Array, decision: Decision) -> None:
-        """Set the fitted state: raw score = prior + Σ weight · (member's score − prior)."""
-        self._members = [(c.model, float(w)) for c, w in zip(members, weights, strict=True)]
-        self._constant = constant
-        self._set_decision(decision)
-        self._longest = max(c.params["max_iter"] for c in members)
-        self._show(members)
-        self.rank_ = sum(c.learned.rank for c in members)
-        self.condition_ = max(c.learned.condition for c in members)
-        self.degrees_of_freedom_ = float(
-            sum(w * c.learned.degrees_of_freedom for c, w in zip(members, weights, strict=True))
+    def _keep(
+        self, candidates: Sequence[Candidate], weights: Array, constant: Array, decision: Decision, summary: Summary
+    ) -> None:
+        """Set the fitted attributes: raw score = prior + Σ weight · (member's score − prior)."""
+        warn_if_uninformed(decision)
+        members = tuple((c.model, float(w)) for c, w in zip(candidates, weights, strict=True))
+        networks, names = distinct_networks(members), feature_names(self)
+        params = [next(c.params for c in candidates if c.model.network is block.network) for block in networks]
+        outer_weights, outer_bias = joint_outer(members, constant)
+        self.fitted_ = Fitted(
+            classes=self.classes_,
+            feature_names=tuple(names),
+            members=members,
+            constant=constant,
+            decision=decision,
+            summary=summary,
+            network_names=self._network_names(params),
+            concept_names=named_concepts(networks, names, block_labels(params)),
+            outer_weights=outer_weights,
+            outer_bias=outer_bias,
+            condition=max(c.learned.condition for c in candidates),
+            longest=max(c.params["max_iter"] for c in candidates),
+            tol=self.tol,
         )
+        self.rank_ = sum(c.learned.rank for c in candidates)
+        free = [c.learned.degrees_of_freedom for c in candidates]
+        self.degrees_of_freedom_ = float(sum(w * one for w, one in zip(weights, free, strict=True)))
 
-    def _show(self, members: Sequence[Candidate]) -> None:
-        """Publish the members as one network; members that share a network add their outer weights."""
-        blocks: dict[int, list[int]] = {}
-        for i, (model, _) in enumerate(self._members):
-            blocks.setdefault(id(model.network), []).append(i)
-        self._networks = [self._members[indices[0]][0] for indices in blocks.values()]
-        params = [members[indices[0]].params for indices in blocks.values()]
+    def _network_names(self, params: list[dict[str, Any]]) -> tuple[str, ...]:
+        """Return what tells networks apart from all that were tried, whichever of them are used."""
         every = self.cv_results_["params"]
         names = {id(one): label.strip(" []") for one, label in zip(every, block_labels(every), strict=True)}
-        self._network_names = [names[id(one)] for one in params]
-        labels = block_labels(params)
-        self._publish([self._outer(indices) for indices in blocks.values()], labels)
-        self.outer_bias_ = self.outer_bias_ + self._constant
+        return tuple(names[id(one)] for one in params)
 
-    def _outer(self, indices: list[int]) -> tuple[Array, Array]:
-        """Return outer weights and bias of one block on the one-hot scale, summed over the members that share it."""
-        longest = max(self._members[i][0].readout.n_iter for i in indices) + 1
-        total, bias = 0.0, 0.0
-        for model, weight in (self._members[i] for i in indices):
-            R, q = model.readout.outer(model.network)
-            zero, one = model.scale
-            total = total + weight / (one - zero) * np.pad(R, ((0, longest - len(R)), (0, 0), (0, 0)))
-            bias = bias + weight * (q - zero) / (one - zero)
-        return np.asarray(total), np.asarray(bias)
+    def _check_stored(self) -> None:
+        results = self.cv_results_
+        if not (isinstance(results, dict) and isinstance(results.get("params"), list)):
+            raise ModelFileError("model.fitted must be results with a list of params.")
+        with refused_parameters():
+            # The grids' product is listed only once the results say that it is no longer than they are.
+            size = prod(len(as_grid(getattr(self, name))) for name in GRID)
+            if not size <= len(results["params"]) <= size + 1:
+                raise ModelFileError("model.fitted must be results for each combination of the grids.")
+            self._configurations()
+        super()._check_stored()
 
     def _report(self, candidates: Sequence[Candidate], weights: Array, best: Candidate) -> None:
         score = np.array([c.loo[self.scoring] for c in candidates])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core.types import Array, Codes
 from ..tables.columns import OTHER, Column
-from .evidence import Groups, scores_of
+from .evidence import Groups
 from .explanation import Explanation
 from .flips import Flip, smallest_flips
 
@@ -58,7 +58,8 @@ class TabularExplanation(Explanation):
     def _groups(self) -> Groups:
         return column_groups(self.columns)
 
-    def _flips(self, rows: Codes) -> list[Flip | None]:
+    def smallest_flips(self, rows: Codes) -> list[Flip | None]:
+        """Return the smallest change of one column, a number or a category."""
         return [
             _smaller(number, self._category_flip(i)) for i, number in zip(rows, self._number_flips(rows), strict=True)
         ]
@@ -67,20 +68,20 @@ class TabularExplanation(Explanation):
         """Return the smallest change of one number that is not missing."""
         numbers = [(k, start) for k, start, column in self._placed() if column.kind == "number"]
         absent = self.frame.isna().to_numpy()
-        found: list[Flip | None] = []
+        flips: list[Flip | None] = []
         for i in rows:
             own = {start: k for k, start in numbers if not absent[i, k]}
-            flip = smallest_flips(self.estimator, self.X[[i]], features=list(own))[0]
-            found.append(flip and Flip(own[flip.feature], flip.value, flip.label, flip.change))
-        return found
+            flip = smallest_flips(self.fitted, self.X[[i]], features=list(own))[0]
+            flips.append(flip and Flip(own[flip.feature], flip.value, flip.label, flip.change))
+        return flips
 
     def _category_flip(self, row: int) -> Flip | None:
         """Return the first other value of one column that changes the class; such a change counts as 1."""
         tried = list(self._replaced(row))
         if not tried:
             return None
-        decision = self.estimator._decision
-        scores = scores_of(self.estimator, np.array([encoded for *_, encoded in tried]))
+        decision = self.fitted.decision
+        scores = self.fitted.scores(np.array([encoded for *_, encoded in tried]))
         codes, own = decision.codes(scores), self._predicted_codes[row]
         decided = scores + decision.shift
         # Of several changes of the same size, the one after which the class is clearest.
@@ -88,7 +89,7 @@ class TabularExplanation(Explanation):
         best = int(margin.argmax())
         if codes[best] == own:
             return None
-        return Flip(tried[best][0], tried[best][1], self.estimator.classes_[codes[best]], 1.0)
+        return Flip(tried[best][0], tried[best][1], self.fitted.classes[codes[best]], 1.0)
 
     def _replaced(self, row: int) -> Iterator[tuple[int, Any, Array]]:
         """Yield each column with few values, another value of it, and the encoded row that has it."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.explain.relevance import correlated_groups
+from ..core.fit.fitted import Fitted
 from ..core.types import Array
-from ..estimators.base import NetworkClassifier
 from .shapley import shapley_values
 
 Groups = Sequence[NDArray[np.intp]]
@@ -30,28 +30,23 @@ BOUND, MOST_BOUND = 0.9, 1024
 """Absolute correlation from which on features are bound to each other; with more features none are."""
 
 
-def scores_of(estimator: NetworkClassifier, rows: Array) -> Array:
-    """Return the scores of checked rows, shape (n, n_classes)."""
-    return estimator._decision(estimator._raw(rows))
-
-
-def single_features(estimator: NetworkClassifier) -> Groups:
+def single_features(fitted: Fitted) -> Groups:
     """Return each feature as a group of its own."""
-    return list(np.arange(estimator.n_features_in_)[:, None])
+    return list(np.arange(fitted.n_features)[:, None])
 
 
-def spread_rows(estimator: NetworkClassifier, count: int) -> Array:
+def spread_rows(fitted: Fitted, count: int) -> Array:
     """Return `count` of the training rows that the model kept, so that they stand for all of them.
 
     They are spread evenly over the weight of these rows, predicted class by predicted class: a row of twice the weight
     comes twice as often, and classes have their shares.
     """
-    kept, weight = estimator._summary.rows, estimator._summary.weight
-    order = np.argsort(scores_of(estimator, kept).argmax(axis=1), kind="stable")
+    kept, weight = fitted.summary.rows, fitted.summary.weight
+    order = np.argsort(fitted.scores(kept).argmax(axis=1), kind="stable")
     reached = np.cumsum(weight[order] / weight.sum())
     chosen = np.searchsorted(reached, (np.arange(count) + 0.5) / count)
-    found: Array = kept[order[np.minimum(chosen, len(kept) - 1)]]
-    return found
+    spread: Array = kept[order[np.minimum(chosen, len(kept) - 1)]]
+    return spread
 
 
 def n_other_rows(n_groups: int) -> int:
@@ -59,15 +54,15 @@ def n_other_rows(n_groups: int) -> int:
     return min(max(EVALUATIONS // (2 * max(n_groups, 1)), LEAST_BACKGROUND), BACKGROUND)
 
 
-def scaled_features(estimator: NetworkClassifier, rows: Array) -> Array:
+def scaled_features(fitted: Fitted, rows: Array) -> Array:
     """Return the features as the first network scales them; constant ones are 0."""
-    concepts = estimator._networks[0].concepts
+    concepts = fitted.networks[0].concepts
     scaled = np.zeros_like(rows)
     scaled[:, concepts.varies] = concepts.scaling(rows[:, concepts.varies])
     return scaled
 
 
-def bonds(estimator: NetworkClassifier, groups: Groups) -> Groups:
+def bonds(fitted: Fitted, groups: Groups) -> Groups:
     """Return the groups that are nearly collinear in the kept rows, together; most are alone.
 
     Two groups are as correlated as the two features of theirs that are most.
@@ -75,7 +70,7 @@ def bonds(estimator: NetworkClassifier, groups: Groups) -> Groups:
     if len(groups) > MOST_BOUND:
         return list(np.arange(len(groups))[:, None])
     features = np.concatenate([np.asarray(group) for group in groups]) if groups else np.array([], dtype=np.intp)
-    scaled = scaled_features(estimator, estimator._summary.rows)[:, features]
+    scaled = scaled_features(fitted, fitted.summary.rows)[:, features]
     scaled = scaled - scaled.mean(axis=0)
     spread = np.sqrt((scaled**2).sum(axis=0))
     scaled = np.divide(scaled, spread, out=np.zeros_like(scaled), where=spread > 0)
@@ -87,14 +82,14 @@ def bonds(estimator: NetworkClassifier, groups: Groups) -> Groups:
 
 
 def attribute(
-    estimator: NetworkClassifier, rows: Array, scores: Array, directions: Array, groups: Groups, baseline: Array | None
+    fitted: Fitted, rows: Array, scores: Array, directions: Array, groups: Groups, baseline: Array | None
 ) -> tuple[Array, Array]:
     """Return what groups of features add to scores · `directions` of rows.
 
     Parameters
     ----------
-    estimator : fitted classifier
-        The network.
+    fitted : Fitted
+        The classifier.
     rows, scores : arrays of shape (n, F) and (n, N)
         Checked rows and their scores.
     directions : array of shape (N, K)
@@ -111,18 +106,18 @@ def attribute(
     start : array of shape (K,)
         What the rows that are compared with have in the mean.
     """
-    varies = estimator._networks[0].concepts.varies
+    varies = fitted.networks[0].concepts.varies
     used = [g for g, group in enumerate(groups) if varies[group].any()]
     count = n_other_rows(len(used))
-    background = spread_rows(estimator, count) if baseline is None else np.tile(baseline, (count, 1))
+    background = spread_rows(fitted, count) if baseline is None else np.tile(baseline, (count, 1))
     players = [groups[g] for g in used]
     values = np.zeros((len(rows), len(groups), directions.shape[1]))
     values[:, used], start = shapley_values(
-        lambda mixed: scores_of(estimator, mixed) @ directions,
+        lambda mixed: fitted.scores(mixed) @ directions,
         rows,
         background,
         players,
         known=scores @ directions,
-        bonds=bonds(estimator, players),
+        bonds=bonds(fitted, players),
     )
     return values, start

@@ -7,81 +7,53 @@ Easy to get wrong: the two views answer different questions. The split over conc
 reasoning the evidence came about; the attribution to features shows how it differs from that of other rows.
 """
 
-import warnings
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ..core.decision.decision import evidence_directions
 from ..core.explain.contributions import decoded_splits
+from ..core.fit.fitted import Fitted, offsets
 from ..core.network.dynamics import Dynamics
 from ..core.readout.terms import Split
 from ..core.types import Array, Codes
-from ..estimators.base import NetworkClassifier
-from ..intake.checks import checked_rows, module
-from .evidence import Groups, attribute, scores_of, single_features
+from ..intake.checks import module
+from .evidence import Groups, attribute, single_features
 from .flips import Flip, smallest_flips
 from .relevance import warn_if_unreliable
 from .words import unit
 
 
 def explain(
-    estimator: NetworkClassifier, X: ArrayLike, classes: ArrayLike | None, baseline: ArrayLike | None
+    fitted: Fitted, rows: Array, index: NDArray[Any], classes: ArrayLike | None, baseline: Array | None
 ) -> "Explanation":
-    """See `NetworkClassifier.explain`."""
-    check_is_fitted(estimator)
-    rows = checked_rows(estimator, X, reset=False)
-    return Explanation(
-        # A later fit replaces the attributes of the estimator, but not those of its copy.
-        estimator=copy(estimator),
-        X=rows,
-        index=_row_labels(X, len(rows)),
-        classes=estimator.classes_[_class_codes(estimator, classes)],
-        scores=scores_of(estimator, rows),
-        baseline=None if baseline is None else _given_row(estimator, baseline),
-    )
+    """Explain checked rows; see `NetworkClassifier.explain`."""
+    chosen = fitted.classes[_class_codes(fitted, classes)]
+    return Explanation(fitted, rows, index, chosen, fitted.scores(rows), baseline)
 
 
-def _class_codes(estimator: NetworkClassifier, classes: ArrayLike | None) -> Codes:
+def _class_codes(fitted: Fitted, classes: ArrayLike | None) -> Codes:
     if classes is None:
-        return np.arange(len(estimator.classes_))
+        return np.arange(len(fitted.classes))
     labels = np.atleast_1d(np.asarray(classes)).tolist()
-    return np.array([class_code(estimator, label) for label in labels], dtype=np.intp)
+    return np.array([class_code(fitted, label) for label in labels], dtype=np.intp)
 
 
-def class_code(estimator: NetworkClassifier, label: Any) -> int:
+def class_code(fitted: Fitted, label: Any) -> int:
     """Return the position of a class label."""
-    found = np.flatnonzero(estimator.classes_ == label)
-    if len(found) == 0:
-        raise ValueError(f"Class {label!r} is unknown: the classes are {estimator.classes_.tolist()}.")
-    return int(found[0])
+    places = np.flatnonzero(fitted.classes == label)
+    if len(places) == 0:
+        raise ValueError(f"Class {label!r} is unknown: the classes are {fitted.classes.tolist()}.")
+    return int(places[0])
 
 
-def _row_labels(X: Any, n: int) -> NDArray[Any]:
+def row_labels(X: Any, n: int) -> NDArray[Any]:
+    """Return the labels of n rows: the index of a frame, or 0, 1, …."""
     index = getattr(X, "index", None)
     return np.arange(n) if index is None or callable(index) else np.asarray(index)
-
-
-def _concept_offsets(estimator: NetworkClassifier) -> list[int]:
-    """Return where the concepts of each member begin; members may share a network."""
-    sizes = [len(model.network.bias) for model in estimator._networks]
-    starts = {id(model.network): sum(sizes[:i]) for i, model in enumerate(estimator._networks)}
-    return [starts[id(model.network)] for model, _ in estimator._members]
-
-
-def _given_row(estimator: NetworkClassifier, baseline: ArrayLike) -> Array:
-    table = baseline if getattr(baseline, "ndim", 0) == 2 else np.asarray(baseline, dtype=np.float64).reshape(1, -1)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        rows = checked_rows(estimator, table, reset=False)
-    if len(rows) != 1:
-        raise ValueError(f"baseline has {len(rows)} rows: give one.")
-    return rows[0]
 
 
 @dataclass(frozen=True)
@@ -90,8 +62,8 @@ class Explanation:
 
     Attributes
     ----------
-    estimator : fitted classifier
-        The classifier.
+    fitted : Fitted
+        The classifier, as it was when it explained: a later fit does not change it.
     X : array of shape (n, n_features)
         The rows.
     index : array of shape (n,)
@@ -143,7 +115,7 @@ class Explanation:
     True
     """
 
-    estimator: NetworkClassifier = field(repr=False)
+    fitted: Fitted = field(repr=False)
     X: Array = field(repr=False)
     index: NDArray[Any] = field(repr=False)
     classes: NDArray[Any]
@@ -156,7 +128,7 @@ class Explanation:
     @property
     def feature_names(self) -> list[str]:
         """Names of the features."""
-        return self.estimator._feature_names()
+        return list(self.fitted.feature_names)
 
     @property
     def values(self) -> NDArray[Any]:
@@ -171,17 +143,17 @@ class Explanation:
     @property
     def predicted(self) -> NDArray[Any]:
         """The class of each row."""
-        return self.estimator.classes_[self._predicted_codes]
+        return self.fitted.classes[self._predicted_codes]
 
     @property
     def runner_up(self) -> NDArray[Any]:
         """The most likely class but for the predicted one."""
         predicted = np.arange(self.scores.shape[1]) == self._predicted_codes[:, None]
-        return self.estimator.classes_[np.where(predicted, -np.inf, self.scores).argmax(axis=1)]
+        return self.fitted.classes[np.where(predicted, -np.inf, self.scores).argmax(axis=1)]
 
     def unit(self, label: Any) -> str:
         """Say in words what the evidence for a class is measured in."""
-        return unit(label, self.estimator.classes_)
+        return unit(label, self.fitted.classes)
 
     @property
     def evidence(self) -> Array:
@@ -196,9 +168,9 @@ class Explanation:
     @cached_property
     def splits(self) -> list[Split]:
         """The scores as sums over concepts and iterations."""
-        estimator = self.estimator
-        offsets = _concept_offsets(estimator)
-        return decoded_splits(estimator._members, offsets, estimator._constant, estimator._decision, self.X)
+        fitted = self.fitted
+        places = offsets(fitted.members)
+        return decoded_splits(fitted.members, places, fitted.constant, fitted.decision, self.X)
 
     @property
     def base(self) -> Array:
@@ -227,8 +199,8 @@ class Explanation:
         array of shape (n, n_iter_ + 1, n_concepts)
             Contributions; in the innovations' basis what a concept's change adds beyond all before it.
         """
-        shape = (self.estimator.n_iter_ + 1, len(self.estimator.concept_names_))
-        direction = self._direction(label, against)
+        shape = self.fitted.outer_weights.shape[:2]
+        direction = self.direction(label, against)
         return np.sum([part.terms(direction, shape) for part in self.splits], axis=0)
 
     @cached_property
@@ -249,12 +221,12 @@ class Explanation:
     @cached_property
     def trajectory(self) -> Array:
         """States of the rows."""
-        return np.concatenate([m.states(self.X, self.estimator.n_iter_) for m in self.estimator._networks], axis=2)
+        return self.fitted.states(self.X)
 
     @cached_property
     def dynamics(self) -> Dynamics:
         """Whether trajectories reach a fixed point."""
-        return self.estimator._diagnosed(self.X)
+        return self.fitted.diagnose(self.X)
 
     def flips(self, rows: ArrayLike | None = None) -> Any:
         """Return the smallest change of one feature that changes the class of a row, where there is one.
@@ -275,11 +247,11 @@ class Explanation:
         """
         pandas = module("pandas", "explain")
         chosen = np.arange(len(self)) if rows is None else np.atleast_1d(np.asarray(rows, dtype=np.intp))
-        names, found = self.feature_names, self._flips(chosen)
+        names, flips = self.feature_names, self.smallest_flips(chosen)
         columns = ["row", "feature", "from", "to", "class", "new_class", "scaled_change"]
         lines = [
             (self.index[i], names[f.feature], self.values[i, f.feature], f.value, self.predicted[i], f.label, f.change)
-            for i, f in zip(chosen, found, strict=True)
+            for i, f in zip(chosen, flips, strict=True)
             if f is not None
         ]
         return pandas.DataFrame(lines, columns=columns)
@@ -369,39 +341,40 @@ class Explanation:
     @property
     def _groups(self) -> Groups:
         """The features of the network that belong to each feature of the explanation."""
-        return single_features(self.estimator)
+        return single_features(self.fitted)
 
     @property
     def _directions(self) -> Array:
         """What takes scores to evidence for the classes explained, shape (n_classes, n_explained)."""
-        directions = evidence_directions(len(self.estimator.classes_))
-        return directions[:, _class_codes(self.estimator, self.classes)]
+        directions = evidence_directions(len(self.fitted.classes))
+        return directions[:, _class_codes(self.fitted, self.classes)]
 
     @property
     def _predicted_codes(self) -> Codes:
-        return self.estimator._decision.codes(self.scores)
+        return self.fitted.decision.codes(self.scores)
 
-    def _direction(self, label: Any, against: Any = None) -> Array:
+    def direction(self, label: Any, against: Any = None) -> Array:
         """Return the weights that take all scores to the evidence for one class, shape (n_classes,)."""
-        first = class_code(self.estimator, label)
+        first = class_code(self.fitted, label)
         if against is None:
-            return evidence_directions(len(self.estimator.classes_))[:, first]
-        unit = np.eye(len(self.estimator.classes_))
-        return unit[first] - unit[class_code(self.estimator, against)]
+            return evidence_directions(len(self.fitted.classes))[:, first]
+        unit = np.eye(len(self.fitted.classes))
+        return unit[first] - unit[class_code(self.fitted, against)]
 
-    def _reasons(self, row: int) -> tuple[Array, float]:
+    def reasons(self, row: int) -> tuple[Array, float]:
         """Return what each feature adds to the evidence for the predicted class of one row, and where that begins."""
         label = self.predicted[row]
         explained = np.flatnonzero(self.classes == label)
         # All rows at once cost as much for each of them: one that is asked for alone is computed alone.
         if "_attributed" in self.__dict__ and len(explained):
             return self.attributions[row, :, explained[0]], float(self.baseline_scores[row, explained[0]])
-        values, start = self._attribute(slice(row, row + 1), self._direction(label)[:, None])
+        values, start = self._attribute(slice(row, row + 1), self.direction(label)[:, None])
         return values[0, :, 0], float(start[0])
 
     def _attribute(self, rows: slice, directions: Array) -> tuple[Array, Array]:
-        warn_if_unreliable(self.estimator, "model")
-        return attribute(self.estimator, self.X[rows], self.scores[rows], directions, self._groups, self.baseline)
+        warn_if_unreliable(self.fitted, "model")
+        return attribute(self.fitted, self.X[rows], self.scores[rows], directions, self._groups, self.baseline)
 
-    def _flips(self, rows: Codes) -> list[Flip | None]:
-        return smallest_flips(self.estimator, self.X[rows])
+    def smallest_flips(self, rows: Codes) -> list[Flip | None]:
+        """Return the smallest flip of each row at these positions; None where there is none."""
+        return smallest_flips(self.fitted, self.X[rows])

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.fit.fitted import Fitted
 from ..core.types import Array, Codes
-from ..estimators.base import NetworkClassifier
 
 GRID = 33
 """Points at which a feature is tried, the ends of its range among them."""
@@ -72,58 +72,56 @@ class Axis:
         return self.value(np.linspace(self.heights[0], self.heights[-1], GRID))
 
 
-def smallest_flips(
-    estimator: NetworkClassifier, rows: Array, features: Collection[int] | None = None
-) -> list[Flip | None]:
+def smallest_flips(fitted: Fitted, rows: Array, features: Collection[int] | None = None) -> list[Flip | None]:
     """Return the smallest flip of each row, or None where no single feature (of these) changes its class."""
-    axes = [axis for axis in _axes(estimator) if features is None or axis.feature in features]
+    axes = [axis for axis in _axes(fitted) if features is None or axis.feature in features]
     size = max(1, BATCH // max(1, sum(len(axis.candidates) for axis in axes)))
-    found: list[Flip | None] = []
+    flips: list[Flip | None] = []
     for start in range(0, len(rows) if axes else 0, size):
-        found.extend(_smallest(estimator, rows[start : start + size], axes))
-    return found or [None] * len(rows)
+        flips.extend(_smallest(fitted, rows[start : start + size], axes))
+    return flips or [None] * len(rows)
 
 
-def _axes(estimator: NetworkClassifier) -> list[Axis]:
-    concepts, kept = estimator._networks[0].concepts, estimator._summary.rows
-    found = []
+def _axes(fitted: Fitted) -> list[Axis]:
+    concepts, kept = fitted.networks[0].concepts, fitted.summary.rows
+    axes = []
     for j, values, heights in zip(
         np.flatnonzero(concepts.varies).tolist(), concepts.scaling.values, concepts.scaling.heights, strict=True
     ):
         seen = np.unique(kept[:, j])
         if len(seen) <= FEW_VALUES:
-            found.append(Axis(j, seen, np.interp(seen, values, heights), continuous=False))
+            axes.append(Axis(j, seen, np.interp(seen, values, heights), continuous=False))
         else:
-            found.append(Axis(j, values, heights, continuous=True))
-    return found
+            axes.append(Axis(j, values, heights, continuous=True))
+    return axes
 
 
-def _smallest(estimator: NetworkClassifier, rows: Array, axes: list[Axis]) -> list[Flip | None]:
-    predicted = _codes(estimator, rows)
-    value, change = _on_grid(estimator, rows, predicted, axes)
+def _smallest(fitted: Fitted, rows: Array, axes: list[Axis]) -> list[Flip | None]:
+    predicted = fitted.codes(rows)
+    value, change = _on_grid(fitted, rows, predicted, axes)
     # Bisection gains less than a step of the grid: only axes within a step of the nearest can become the nearest.
     step = np.array([axis.step for axis in axes])
     i, a = np.nonzero(np.isfinite(change) & (change - step <= change.min(axis=1, keepdims=True)))
     if len(i) == 0:
         return [None] * len(rows)
     pairs = Pairs(rows[i], predicted[i], axes, a)
-    best = pairs.bisected(estimator, value[i, a])
-    labels = estimator.classes_[_codes(estimator, pairs.moved(best))]
+    best = pairs.bisected(fitted, value[i, a])
+    labels = fitted.classes[fitted.codes(pairs.moved(best))]
     size = np.abs(pairs.heights(best) - pairs.heights(pairs.own))
-    found: list[Flip | None] = [None] * len(rows)
+    flips: list[Flip | None] = [None] * len(rows)
     for pair in np.argsort(-size, kind="stable"):
-        found[i[pair]] = Flip(axes[a[pair]].feature, float(best[pair]), labels[pair], float(size[pair]))
-    return found
+        flips[i[pair]] = Flip(axes[a[pair]].feature, float(best[pair]), labels[pair], float(size[pair]))
+    return flips
 
 
-def _on_grid(estimator: NetworkClassifier, rows: Array, predicted: Codes, axes: list[Axis]) -> tuple[Array, Array]:
+def _on_grid(fitted: Fitted, rows: Array, predicted: Codes, axes: list[Axis]) -> tuple[Array, Array]:
     """Return for each row and axis the nearest candidate with another class, and its distance; infinite if none."""
     value, change = np.empty((len(rows), len(axes))), np.empty((len(rows), len(axes)))
     size = max(1, CELLS // (rows.size * GRID))
     for start in range(0, len(axes), size):
         group = axes[start : start + size]
         candidates = [axis.candidates for axis in group]
-        changed = _changed(estimator, rows, predicted, group, candidates)
+        changed = _changed(fitted, rows, predicted, group, candidates)
         for a, (axis, values, other) in enumerate(zip(group, candidates, changed, strict=True), start):
             own = axis.height(rows[:, axis.feature])
             distance = np.where(other, np.abs(axis.height(values) - own[:, None]), np.inf)
@@ -133,14 +131,14 @@ def _on_grid(estimator: NetworkClassifier, rows: Array, predicted: Codes, axes: 
 
 
 def _changed(
-    estimator: NetworkClassifier, rows: Array, predicted: Codes, axes: list[Axis], candidates: list[Array]
+    fitted: Fitted, rows: Array, predicted: Codes, axes: list[Axis], candidates: list[Array]
 ) -> list[NDArray[np.bool_]]:
     """Say for each axis which candidates give each row another class, shape (n, candidates)."""
     ends = np.cumsum([len(values) for values in candidates])
     tried = np.repeat(rows[:, None], ends[-1], axis=1)
     for axis, values, end in zip(axes, candidates, ends, strict=True):
         tried[:, end - len(values) : end, axis.feature] = values
-    other = _codes(estimator, tried.reshape(-1, rows.shape[1])).reshape(len(rows), -1) != predicted[:, None]
+    other = fitted.codes(tried.reshape(-1, rows.shape[1])).reshape(len(rows), -1) != predicted[:, None]
     return np.split(other, ends[:-1], axis=1)
 
 
@@ -165,9 +163,9 @@ class Pairs:
 
     def moved(self, value: Array) -> Array:
         """Return the rows with other values."""
-        found = self.rows.copy()
-        found[np.arange(len(found)), self.feature] = value
-        return found
+        moved = self.rows.copy()
+        moved[np.arange(len(moved)), self.feature] = value
+        return moved
 
     def heights(self, value: Array) -> Array:
         """Scale values."""
@@ -177,7 +175,7 @@ class Pairs:
         """Return the values that are scaled to these heights."""
         return self._each(lambda axis, part: axis.value(part), height)
 
-    def bisected(self, estimator: NetworkClassifier, value: Array) -> Array:
+    def bisected(self, fitted: Fitted, value: Array) -> Array:
         """Bring values with another class as near as possible to the rows' own; a feature of few values keeps its."""
         step = np.array([axis.step for axis in self.axes])[self.axis]
         far, best = self.heights(value), value
@@ -185,20 +183,14 @@ class Pairs:
         for _ in range(HALVINGS if step.any() else 0):
             middle = (near + far) / 2
             tried = np.where(step > 0, self.values(middle), value)
-            flipped = _codes(estimator, self.moved(tried)) != self.predicted
+            flipped = fitted.codes(self.moved(tried)) != self.predicted
             best = np.where(flipped, tried, best)
             far, near = np.where(flipped, middle, far), np.where(flipped, near, middle)
         return best
 
     def _each(self, function: Callable[[Axis, Array], Array], values: Array) -> Array:
-        found = np.empty(len(values))
+        results = np.empty(len(values))
         for a in np.unique(self.axis):
             own = self.axis == a
-            found[own] = function(self.axes[a], values[own])
-        return found
-
-
-def _codes(estimator: NetworkClassifier, rows: Array) -> Codes:
-    """Return the class codes of checked rows."""
-    decision = estimator._decision
-    return decision.codes(decision(estimator._raw(rows)))
+            results[own] = function(self.axes[a], values[own])
+        return results

@@ -25,13 +25,13 @@ OTHER_ROWS = "(other rows)"
 def split_frame(explanation: "Explanation") -> Any:
     """See `Explanation.to_frame`."""
     pandas = module("pandas", "explain")
-    names = explanation.estimator.concept_names_
+    names = explanation.fitted.concept_names
     pairs = sorted(
         set().union(*(zip(s.iteration.tolist(), s.concept.tolist(), strict=True) for s in explanation.splits))
     )
     steps = np.array([t for t, _ in pairs], dtype=np.intp)
     concepts = np.array([concept for _, concept in pairs], dtype=np.intp)
-    has_cases = any(isinstance(model.readout, CaseReadout) for model, _ in explanation.estimator._members)
+    has_cases = any(isinstance(model.readout, CaseReadout) for model, _ in explanation.fitted.members)
     extra = [BASE, CASES] if has_cases else [BASE]
     lines = [*names[concepts], *extra]
     iteration = np.append(steps, np.zeros(len(extra), np.intp))
@@ -82,7 +82,7 @@ def shap_explanation(explanation: "Explanation") -> Any:
     shap = module("shap", "explain")
     values, base = explanation.attributions, explanation.baseline_scores
     shared = {"data": explanation.values, "feature_names": explanation.feature_names}
-    known = explanation.estimator.classes_
+    known = explanation.fitted.classes
     if len(known) == 2 == len(explanation.classes):
         second = int(np.flatnonzero(explanation.classes == known[1])[0])
         name = explanation.unit(known[1])
@@ -93,19 +93,19 @@ def shap_explanation(explanation: "Explanation") -> Any:
 def similar_cases(explanation: "Explanation", row: int, count: int) -> Any:
     """See `Explanation.similar_cases`."""
     pandas = module("pandas", "explain")
-    estimator = explanation.estimator
-    direction = explanation._direction(explanation.predicted[row])
+    fitted = explanation.fitted
+    direction = explanation.direction(explanation.predicted[row])
     frames = []
-    for model, weight in estimator._members:
+    for model, weight in fitted.members:
         if not isinstance(model.readout, CaseReadout):
             continue
-        decode = decoding(model, weight, estimator._decision) @ direction
+        decode = decoding(model, weight, fitted.decision) @ direction
         initial = model.concepts(explanation.X[row][None])
         chosen, alike, pull = strongest_cases(model.readout, initial, decode, count)
         metric = model.readout.metric
         states = model.readout.cases[chosen] @ np.linalg.inv(metric.map) + metric.mean
         features = _features_of(explanation, model.concepts.inverse(states), model.concepts.varies)
-        frames.append(pandas.DataFrame(features, columns=estimator._feature_names()))
+        frames.append(pandas.DataFrame(features, columns=list(fitted.feature_names)))
         frames[-1].insert(0, "contribution", pull)
         frames[-1].insert(0, "resemblance", alike)
     if not frames:
@@ -115,6 +115,6 @@ def similar_cases(explanation: "Explanation", row: int, count: int) -> Any:
 
 def _features_of(explanation: "Explanation", varying: Array, varies: Any) -> Array:
     """Put varying features between the constant ones, whose value any training row has."""
-    found = np.tile(explanation.estimator._summary.rows[0], (len(varying), 1))
-    found[:, varies] = varying
-    return found
+    features = np.tile(explanation.fitted.summary.rows[0], (len(varying), 1))
+    features[:, varies] = varying
+    return features

@@ -30,7 +30,7 @@ def explained_rows(explanation: "Explanation") -> str:
 
 def _row(explanation: "Explanation", row: int) -> str:
     label, _ = labels(explanation, row)
-    values, start = explanation._reasons(row)
+    values, start = explanation.reasons(row)
     chosen = [j for j in np.argsort(-np.abs(values), kind="stable")[:MOST_FEATURES] if values[j]]
     rest = np.setdiff1d(np.flatnonzero(values), chosen)
     names, own = explanation.feature_names, explanation.values[row]

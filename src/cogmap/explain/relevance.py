@@ -1,19 +1,18 @@
 """Global relevance of a fitted classifier's features: the three kinds, bootstrap intervals, and correlated blocks.
 
 By the model it is the mean size of the evidence that `explain` finds for each feature, so that both are one quantity.
+Over the training rows that the model kept it is computed once, and remembered with the fitted value: a new fit forgets
+it, a copy or a pickle of the model carries it along.
 
-Easy to get wrong: means over rows need rows. Without X they are those that the model kept of its training rows. And one
-computation for all who ask: the result for kept rows is remembered, and a new fit must make it forgotten.
+Easy to get wrong: means over rows need rows. Without any they are those that the model kept of its training rows.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
 from ..core.decision.decision import evidence_directions
 from ..core.explain.relevance import (
@@ -29,12 +28,11 @@ from ..core.explain.relevance import (
     row_means,
     weights_cancel,
 )
+from ..core.fit.fitted import Fitted
 from ..core.readout.states import UNTRUSTWORTHY_CONDITION, StateReadout
 from ..core.types import Array
-from ..errors import IllConditionedWarning, UnreliableRelevanceWarning
-from ..estimators.base import NetworkClassifier
-from ..intake.checks import checked_rows
-from .evidence import Groups, attribute, n_other_rows, scaled_features, scores_of, single_features, spread_rows
+from ..errors import UnreliableRelevanceWarning
+from .evidence import Groups, attribute, n_other_rows, scaled_features, single_features, spread_rows
 
 SCORES, LEAST_ROWS, MOST_ROWS = 2**16, 16, 256
 """Scores that relevance by the model may take, and how many rows it is the mean over at least and at most.
@@ -52,75 +50,83 @@ class GroupedRelevance(NamedTuple):
     relevance: Array
 
 
-def relevance(estimator: NetworkClassifier, X: ArrayLike | None, kind: str, per_class: bool) -> Array:
-    """See `NetworkClassifier.relevance`."""
-    check_kind(kind)
-    check_is_fitted(estimator)
-    warn_if_unreliable(estimator, kind)
+def relevance(fitted: Fitted, rows: Array | None, kind: str, per_class: bool) -> Array:
+    """Return the relevance of each feature; see `NetworkClassifier.relevance`. Without rows, over those kept."""
+    warn_if_unreliable(fitted, kind)
     if kind == "paper":
-        return _paper(estimator, per_class)
-    return _of_groups(estimator, X, kind, per_class, single_features(estimator))
+        return _paper(fitted, per_class)
+    return _of_groups(fitted, rows, kind, per_class, single_features(fitted))
 
 
-def importances(estimator: NetworkClassifier) -> Array:
+def importances(fitted: Fitted) -> Array:
     """Return the kind "model" from the kept rows, divided by its sum."""
-    check_is_fitted(estimator)
-    found = _of_groups(estimator, None, "model", False, single_features(estimator))
-    normalised: Array = found / (found.sum() or 1.0)
+    sizes = _of_groups(fitted, None, "model", False, single_features(fitted))
+    normalised: Array = sizes / (sizes.sum() or 1.0)
     return normalised
 
 
 def relevance_intervals(
-    estimator: NetworkClassifier,
-    X: ArrayLike,
-    y: ArrayLike | None,
+    fitted: Fitted,
+    rows: Array,
     kind: str,
     per_class: bool,
     n_bootstrap: int,
     level: float,
-    random_state: int,
+    rng: np.random.Generator,
 ) -> Interval:
-    """See `NetworkClassifier.relevance_intervals`."""
-    check_kind(kind)
-    check_is_fitted(estimator)
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r} must be a number between 0 and 1, such as 0.95.")
-    if n_bootstrap < 1:
-        raise ValueError(f"n_bootstrap={n_bootstrap!r} must be 1 or larger.")
-    if kind == "paper" and y is None:
-        raise ValueError("kind='paper' depends on the weights alone: give y too, so that each resample is refitted.")
-    warn_if_unreliable(estimator, kind)
-    rng = np.random.default_rng(random_state)
-    if y is not None:
-        return _refitted(estimator, X, y, kind, per_class, n_bootstrap, level, rng)
-    rows, weight = _rows(estimator, X)
-    groups = single_features(estimator)
+    """Return intervals of a model that is held, over resampled rows; see `NetworkClassifier.relevance_intervals`."""
+    warn_if_unreliable(fitted, kind)
+    groups, weight = single_features(fitted), np.ones(len(rows))
     if kind == "model":
-        rows, weight = _some(rows, weight, n_rows(estimator, groups))
+        rows, weight = _some(rows, weight, n_rows(fitted, groups))
     weights = np.vstack([weight, resamples(weight, n_bootstrap, rng)])
-    found = _resampled(estimator, rows, weights, kind, per_class, groups)
-    return percentiles(found[0], found[1:], level)
+    values = _resampled(fitted, rows, weights, kind, per_class, groups)
+    return percentiles(values[0], values[1:], level)
+
+
+def refitted_intervals(
+    fitted: Fitted,
+    refit: Callable[[Array], tuple[Fitted, Array]],
+    labels: NDArray[Any],
+    kind: str,
+    per_class: bool,
+    n_bootstrap: int,
+    level: float,
+    rng: np.random.Generator,
+) -> Interval:
+    """Return the same over models that `refit` fits to weighted rows; it returns the model and the rows, checked.
+
+    Rows are resampled within their classes, so that none loses a class.
+    """
+    warn_if_unreliable(fitted, kind)
+    values = []
+    for b in range(n_bootstrap + 1):
+        weight = np.ones(len(labels)) if b == 0 else _within_classes(labels, rng)
+        model, rows = refit(weight)
+        if kind == "paper":
+            values.append(_paper(model, per_class))
+        elif kind == "model":
+            values.append(_of_groups(model, None, kind, per_class, single_features(model)))
+        else:
+            values.append(_resampled(model, rows, weight[None], kind, per_class, single_features(model))[0])
+    return percentiles(values[0], np.array(values[1:]), level)
 
 
 def grouped_relevance(
-    estimator: NetworkClassifier,
-    X: ArrayLike | None,
+    fitted: Fitted,
+    rows: Array | None,
     groups: str | Mapping[str, Sequence[str]],
     kind: str,
     per_class: bool,
     threshold: float,
 ) -> GroupedRelevance:
-    """See `NetworkClassifier.grouped_relevance`."""
-    check_kind(kind)
-    check_is_fitted(estimator)
-    if kind == "paper":
-        raise ValueError("kind='paper' has no joint relevance of a group: use kind='model' or kind='data'.")
-    warn_if_unreliable(estimator, kind)
-    rows, _ = _rows(estimator, X)
-    names = estimator._feature_names()
-    found = _auto_groups(estimator, rows, names, threshold) if groups == "auto" else _named_groups(groups, names)
-    values = _of_groups(estimator, X, kind, per_class, list(found.values()))
-    return GroupedRelevance(list(found), [[names[j] for j in group] for group in found.values()], values)
+    """Return the relevance of groups; see `NetworkClassifier.grouped_relevance`. Without rows, over those kept."""
+    warn_if_unreliable(fitted, kind)
+    names = list(fitted.feature_names)
+    known = fitted.summary.rows if rows is None else rows
+    chosen = _auto_groups(fitted, known, names, threshold) if groups == "auto" else _named_groups(groups, names)
+    values = _of_groups(fitted, rows, kind, per_class, list(chosen.values()))
+    return GroupedRelevance(list(chosen), [[names[j] for j in group] for group in chosen.values()], values)
 
 
 def check_kind(kind: str) -> None:
@@ -129,18 +135,36 @@ def check_kind(kind: str) -> None:
         raise ValueError(f"kind={kind!r} is unknown: use one of {', '.join(map(repr, KINDS))}.")
 
 
-def warn_if_unreliable(estimator: NetworkClassifier, kind: str) -> None:
+def check_joint_kind(kind: str) -> None:
+    """Refuse a kind that groups do not have."""
+    check_kind(kind)
+    if kind == "paper":
+        raise ValueError("kind='paper' has no joint relevance of a group: use kind='model' or kind='data'.")
+
+
+def check_intervals(kind: str, n_bootstrap: int, level: float, *, refits: bool) -> None:
+    """Refuse intervals that cannot be computed."""
+    check_kind(kind)
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r} must be a number between 0 and 1, such as 0.95.")
+    if n_bootstrap < 1:
+        raise ValueError(f"n_bootstrap={n_bootstrap!r} must be 1 or larger.")
+    if kind == "paper" and not refits:
+        raise ValueError("kind='paper' depends on the weights alone: give y too, so that each resample is refitted.")
+
+
+def warn_if_unreliable(fitted: Fitted, kind: str) -> None:
     """Warn where a kind says little about the decision: weights that cancel, or scores that rounding decides."""
-    rounded = any(isinstance(model.readout, StateReadout) for model, _ in estimator._members)
-    if kind == "paper" and weights_cancel(estimator.outer_weights_):
-        largest = float(np.abs(estimator.outer_weights_).max())
+    rounded = any(isinstance(model.readout, StateReadout) for model, _ in fitted.members)
+    if kind == "paper" and weights_cancel(fitted.outer_weights):
+        largest = float(np.abs(fitted.outer_weights).max())
         message = (
             f"The paper's relevance adds up outer weights that cancel each other (the largest is {largest:.1e}): it "
             "says little about the decision. Use kind='model' or kind='data'."
         )
-    elif rounded and estimator.condition_ > UNTRUSTWORTHY_CONDITION:
+    elif rounded and fitted.condition > UNTRUSTWORTHY_CONDITION:
         message = (
-            f"The readout's condition number is {estimator.condition_:.1e}, so rounding decides part of the scores "
+            f"The readout's condition number is {fitted.condition:.1e}, so rounding decides part of the scores "
             "and of the evidence and relevance of features. Use alpha='loo', or fewer iterations."
         )
     else:
@@ -148,36 +172,28 @@ def warn_if_unreliable(estimator: NetworkClassifier, kind: str) -> None:
     warnings.warn(message, UnreliableRelevanceWarning, stacklevel=4)
 
 
-def _rows(estimator: NetworkClassifier, X: ArrayLike | None) -> tuple[Array, Array]:
-    """Return checked rows and their weights; without X those that the model kept."""
-    if X is None:
-        return estimator._summary.rows, estimator._summary.weight
-    rows = checked_rows(estimator, X, reset=False)
-    return rows, np.ones(len(rows))
-
-
-def _paper(estimator: NetworkClassifier, per_class: bool) -> Array:
+def _paper(fitted: Fitted, per_class: bool) -> Array:
     function = paper_relevance_of_classes if per_class else paper_relevance
-    concepts = function(estimator.inner_weights_, estimator.outer_weights_)
-    feature = np.concatenate([model.concepts.feature for model in estimator._networks])
-    belongs = feature[:, None] == np.arange(estimator.n_features_in_)
+    concepts = function(fitted.inner_weights, fitted.outer_weights)
+    belongs = fitted.concept_features[:, None] == np.arange(fitted.n_features)
     return concepts @ belongs.astype(np.float64)
 
 
-def _of_groups(estimator: NetworkClassifier, X: ArrayLike | None, kind: str, per_class: bool, groups: Groups) -> Array:
+def _of_groups(fitted: Fitted, rows: Array | None, kind: str, per_class: bool, groups: Groups) -> Array:
     """Return the relevance of groups of features by the model or the data, shape (G,), or (N, G) for each class."""
-    if X is None and kind == "model":
-        found = _remembered(estimator, groups)
-        return found.copy() if per_class else over_classes(found, estimator._summary.shares)
-    rows, weight = _rows(estimator, X)
+    if rows is None and kind == "model":
+        values = _remembered(fitted, groups)
+        return values.copy() if per_class else over_classes(values, fitted.summary.shares)
+    weight = fitted.summary.weight if rows is None else np.ones(len(rows))
+    rows = fitted.summary.rows if rows is None else rows
     if kind == "model":
-        rows, weight = _some(rows, weight, n_rows(estimator, groups))
-    return _resampled(estimator, rows, weight[None], kind, per_class, groups)[0]
+        rows, weight = _some(rows, weight, n_rows(fitted, groups))
+    return _resampled(fitted, rows, weight[None], kind, per_class, groups)[0]
 
 
-def n_rows(estimator: NetworkClassifier, groups: Groups) -> int:
+def n_rows(fitted: Fitted, groups: Groups) -> int:
     """Return over how many rows relevance by the model is the mean; what is constant in training costs nothing."""
-    varies = estimator._networks[0].concepts.varies
+    varies = fitted.networks[0].concepts.varies
     n_groups = sum(bool(varies[group].any()) for group in groups)
     each = 2 * n_other_rows(n_groups) * (n_groups + 1)
     return min(max(SCORES // each, LEAST_ROWS), MOST_ROWS)
@@ -189,70 +205,32 @@ def _some(rows: Array, weight: Array, most: int) -> tuple[Array, Array]:
     return rows[chosen], weight[chosen]
 
 
-def _remembered(estimator: NetworkClassifier, groups: Groups) -> Array:
-    """Return relevance by the model over kept rows, shape (N, G): computed once for each fit.
-
-    The fitted parts themselves are kept beside it and compared by identity: whatever replaces one of them, a fit, a
-    batch or an edit by hand, makes it forgotten, and a copy or a pickle of the model carries it along.
-    """
-    fitted = [estimator._members, estimator._constant, estimator._decision, estimator._summary]
-    known = estimator.__dict__.get("_known_relevance")
-    if known is None or any(one is not other for one, other in zip(known[0], fitted, strict=True)):
-        known = estimator._known_relevance = fitted, {}
-    key = tuple(tuple(group.tolist()) for group in groups)
-    if key not in known[1]:
-        rows = spread_rows(estimator, n_rows(estimator, groups))
-        known[1][key] = row_means(_sizes(estimator, rows, groups), np.ones((1, len(rows))))[0].T
-    found: Array = known[1][key]
-    return found
+def _remembered(fitted: Fitted, groups: Groups) -> Array:
+    """Return relevance by the model over kept rows, shape (N, G): computed once for each fit."""
+    key = "relevance", tuple(tuple(group.tolist()) for group in groups)
+    if key not in fitted.memory:
+        rows = spread_rows(fitted, n_rows(fitted, groups))
+        fitted.memory[key] = row_means(_sizes(fitted, rows, groups), np.ones((1, len(rows))))[0].T
+    values: Array = fitted.memory[key]
+    return values
 
 
-def _resampled(
-    estimator: NetworkClassifier, rows: Array, weights: Array, kind: str, per_class: bool, groups: Groups
-) -> Array:
+def _resampled(fitted: Fitted, rows: Array, weights: Array, kind: str, per_class: bool, groups: Groups) -> Array:
     """Return relevance for each line of weights, shape (B, G), or (B, N, G) for each class."""
-    shares = estimator._summary.shares
+    shares = fitted.summary.shares
     if kind == "data":
-        evidence = scores_of(estimator, rows) @ evidence_directions(len(shares))
-        found = pattern(scaled_features(estimator, rows), evidence, weights, groups)
-        return found if per_class else over_classes(found, shares)
-    means = row_means(_sizes(estimator, rows, groups), weights).transpose(0, 2, 1)
+        evidence = fitted.scores(rows) @ evidence_directions(len(shares))
+        spreads = pattern(scaled_features(fitted, rows), evidence, weights, groups)
+        return spreads if per_class else over_classes(spreads, shares)
+    means = row_means(_sizes(fitted, rows, groups), weights).transpose(0, 2, 1)
     return means if per_class else over_classes(means, shares)
 
 
-def _sizes(estimator: NetworkClassifier, rows: Array, groups: Groups) -> Array:
+def _sizes(fitted: Fitted, rows: Array, groups: Groups) -> Array:
     """Return the size of the evidence that each group of features adds for each class, shape (n, G, N)."""
-    directions = evidence_directions(len(estimator.classes_))
-    values, _ = attribute(estimator, rows, scores_of(estimator, rows), directions, groups, None)
+    directions = evidence_directions(len(fitted.classes))
+    values, _ = attribute(fitted, rows, fitted.scores(rows), directions, groups, None)
     return np.abs(values)
-
-
-def _refitted(
-    estimator: NetworkClassifier,
-    X: ArrayLike,
-    y: ArrayLike,
-    kind: str,
-    per_class: bool,
-    n_bootstrap: int,
-    level: float,
-    rng: np.random.Generator,
-) -> Interval:
-    """Refit the estimator on resamples of each class's rows, so that none loses a class."""
-    labels = np.asarray(y)
-    found = []
-    for b in range(n_bootstrap + 1):
-        weight = np.ones(len(labels)) if b == 0 else _within_classes(labels, rng)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IllConditionedWarning)
-            model = clone(estimator).fit(X, y, sample_weight=weight)
-        if kind == "paper":
-            found.append(_paper(model, per_class))
-        elif kind == "model":
-            found.append(_of_groups(model, None, kind, per_class, single_features(model)))
-        else:
-            rows = checked_rows(model, X, reset=False)
-            found.append(_resampled(model, rows, weight[None], kind, per_class, single_features(model))[0])
-    return percentiles(found[0], np.array(found[1:]), level)
 
 
 def _within_classes(labels: NDArray[Any], rng: np.random.Generator) -> Array:
@@ -263,12 +241,10 @@ def _within_classes(labels: NDArray[Any], rng: np.random.Generator) -> Array:
     return weight
 
 
-def _auto_groups(
-    estimator: NetworkClassifier, rows: Array, names: list[str], threshold: float
-) -> dict[str, NDArray[np.intp]]:
+def _auto_groups(fitted: Fitted, rows: Array, names: list[str], threshold: float) -> dict[str, NDArray[np.intp]]:
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold={threshold!r} must be a correlation above 0 and up to 1.")
-    scaled = scaled_features(estimator, rows)
+    scaled = scaled_features(fitted, rows)
     varies = np.flatnonzero(scaled.max(axis=0) > scaled.min(axis=0))
     correlation = np.atleast_2d(np.corrcoef(scaled[:, varies].T)) if len(varies) else np.empty((0, 0))
     groups = [varies[group] for group in correlated_groups(correlation, threshold)]
@@ -282,7 +258,7 @@ def _named_groups(groups: str | Mapping[str, Sequence[str]], names: list[str]) -
     if isinstance(groups, str):
         raise ValueError(f"groups={groups!r} is unknown: use 'auto', or a dict of feature names for each group.")
     position = {name: j for j, name in enumerate(names)}
-    found: dict[str, NDArray[np.intp]] = {}
+    places: dict[str, NDArray[np.intp]] = {}
     seen: dict[str, str] = {}
     for group, members in groups.items():
         for name in members:
@@ -291,5 +267,5 @@ def _named_groups(groups: str | Mapping[str, Sequence[str]], names: list[str]) -
             if name in seen:
                 raise ValueError(f"Feature {name!r} is in the groups {seen[name]!r} and {group!r}: leave it in one.")
             seen[name] = group
-        found[group] = np.array([position[name] for name in members], dtype=np.intp)
-    return found | {name: np.array([j]) for name, j in position.items() if name not in seen}
+        places[group] = np.array([position[name] for name in members], dtype=np.intp)
+    return places | {name: np.array([j]) for name, j in position.items() if name not in seen}

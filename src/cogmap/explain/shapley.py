@@ -137,9 +137,9 @@ class Walks:
         """Return the scores after steps of walks: features are the row's own once their group had its turn."""
         turn = np.pad(self.turn, ((0, 0), (0, 1)), constant_values=self.turn.shape[1])
         size = max(1, CELLS // len(row))
-        found = [np.empty((0, self.start.shape[1]))]
+        parts = [np.empty((0, self.start.shape[1]))]
         for first in range(0, len(walk), size):
             w, s = walk[first : first + size], step[first : first + size]
             mixed = np.where(turn[w][:, self.group] <= s[:, None], row, self.background[w % len(self.background)])
-            found.append(self.scores(mixed))
-        return np.concatenate(found)
+            parts.append(self.scores(mixed))
+        return np.concatenate(parts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.fit.fitted import probabilities
 from ..core.types import Array
 from .words import NOTICED, class_words, compared_with, odds_factor, odds_words, signed, times
 
@@ -29,9 +30,8 @@ def paragraph(explanation: "Explanation", row: int, count: int, details: bool) -
 
 def verdict(explanation: "Explanation", row: int) -> list[str]:
     """Say which class a row has, how likely it is, and which is next."""
-    estimator = explanation.estimator
-    probability = estimator._probability(explanation.scores[row][None])[0]
-    likely = dict(zip(estimator.classes_.tolist(), probability.tolist(), strict=True))
+    probability = probabilities(explanation.scores[row][None])[0]
+    likely = dict(zip(explanation.fitted.classes.tolist(), probability.tolist(), strict=True))
     first, second = labels(explanation, row)
     sentence = (
         f"Row {explanation.index[row]} is classified as {first} with a probability of {percent(likely[first])}; "
@@ -57,7 +57,7 @@ def labels(explanation: "Explanation", row: int) -> tuple[Any, Any]:
 def _reasons(explanation: "Explanation", row: int, count: int) -> list[str]:
     """Say what the evidence is in all, which features speak for the class and against it, and what the rest adds."""
     label, _ = labels(explanation, row)
-    values, start = explanation._reasons(row)
+    values, start = explanation.reasons(row)
     towards, against = (
         [j for j in np.argsort(-sign * values, kind="stable")[:count] if sign * values[j] > 0] for sign in (1, -1)
     )
@@ -75,7 +75,7 @@ def _reasons(explanation: "Explanation", row: int, count: int) -> list[str]:
 
 def _in_all(explanation: "Explanation", row: int, total: float) -> str:
     predicted, _ = labels(explanation, row)
-    label, other = class_words(predicted), compared_with(predicted, explanation.estimator.classes_)
+    label, other = class_words(predicted), compared_with(predicted, explanation.fitted.classes)
     factor = float(odds_factor(abs(total)))
     if factor < NOTICED:
         return f"{label} is about as likely as {other}"
@@ -117,7 +117,7 @@ def written(value: object) -> str:
 
 
 def _flip(explanation: "Explanation", row: int) -> str:
-    flip = explanation._flips(np.array([row]))[0]
+    flip = explanation.smallest_flips(np.array([row]))[0]
     if flip is None:
         return "No change of a single feature within the training range would change the class."
     name, value = explanation.feature_names[flip.feature], explanation.values[row, flip.feature]
@@ -131,7 +131,7 @@ def _flip(explanation: "Explanation", row: int) -> str:
 def _timing(explanation: "Explanation", row: int) -> str:
     """Say what the features themselves, the reasoning and remembered rows add, and when the class was decided."""
     first, second = labels(explanation, row)
-    direction = explanation._direction(first)
+    direction = explanation.direction(first)
     steps = explanation.contributions(first)[row].sum(axis=1)
     base = sum(float(part.base @ direction) for part in explanation.splits)
     remembered = sum(float(part.cases[row] @ direction) for part in explanation.splits)
@@ -145,7 +145,7 @@ def _timing(explanation: "Explanation", row: int) -> str:
 
 def _decided(explanation: "Explanation", row: int, first: Any, second: Any) -> str:
     """Say from which step of the reasoning on the class stays ahead of the next one."""
-    direction = explanation._direction(first, second)
+    direction = explanation.direction(first, second)
     steps = explanation.contributions(first, second)[row].sum(axis=1)
     start = sum(float((part.base + part.cases[row]) @ direction) for part in explanation.splits)
     behind = np.flatnonzero(start + np.cumsum(steps) <= 0)
@@ -176,4 +176,4 @@ def _rest(explanation: "Explanation", row: int) -> str:
         return f"The reasoning comes to rest after {reached} steps."
     if period > 1:
         return f"The reasoning ends in a circle of {period} states, which it enters at step {reached}."
-    return f"The reasoning does not come to rest within {explanation.estimator._longest} steps."
+    return f"The reasoning does not come to rest within {explanation.fitted.longest} steps."

@@ -32,6 +32,12 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     return rows
 
 
+def feature_names(estimator: Any) -> list[str]:
+    """Return the names of the features that an estimator was given: x0, x1, … where they had none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+
+
 def checked_array(estimator: Any, space: Space, X: DeviceArray, *, reset: bool) -> DeviceArray:
     """Return X where it is, if it is a table of finite numbers whose columns are those the estimator was fitted on."""
     xp = space.xp

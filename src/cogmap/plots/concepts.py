@@ -21,13 +21,12 @@ def network_of(estimator: NetworkClassifier | TabularClassifier) -> NetworkClass
 
 def feature_relevance(estimator: NetworkClassifier) -> Array:
     """Return for each concept the relevance of its feature, as `relevance()` has it; shape (M,)."""
-    feature = np.concatenate([model.concepts.feature for model in estimator._networks])
-    return np.asarray(estimator.relevance())[feature]
+    return np.asarray(estimator.relevance())[estimator.fitted_.concept_features]
 
 
 def names_and_blocks(estimator: NetworkClassifier) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return for each concept its name within its block, and the name of the block; None for a single network."""
-    parts = [model.concepts.names(estimator._feature_names()) for model in estimator._networks]
+    parts = estimator.fitted_.own_names
     names = [name for part in parts for name in part]
     if len(parts) == 1:
         return np.array(names, dtype=object), None

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core.types import Array
 from ..estimators.base import NetworkClassifier
 from ..estimators.tabular import TabularClassifier
+from ..intake.checks import feature_names
 from .drawing import CLASS_COLOURS, HATCH, MOST_CLASSES, NEGATIVE, POSITIVE, data_frame, new_axes, plain, short_names
 
 CAPTIONS = {
@@ -127,7 +128,7 @@ class RelevanceDisplay:
         else:
             options: dict[str, Any] = {"n_bootstrap": n_bootstrap, "level": level, "random_state": random_state}
             estimate, low, high = estimator.relevance_intervals(X, y, kind=kind, per_class=per_class, **options)
-        names = np.array(estimator._feature_names(), dtype=object)
+        names = np.array(feature_names(estimator), dtype=object)
         classes = estimator.classes_ if per_class else None
         display = cls(estimate, names, low=low, high=high, classes=classes, kind=kind, level=level)
         return display.plot(n_features=n_features, ax=ax)

@@ -197,7 +197,7 @@ class WaterfallDisplay:
         return cls(
             float(explanation.base[code]),
             explanation.contributions(label)[row],
-            explanation.estimator.concept_names_,
+            explanation.fitted.concept_names,
             float(explanation.evidence[row, code]),
             cases=float(explanation.cases[row, code]),
             # In a stack, the member that stops first.

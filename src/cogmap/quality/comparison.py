@@ -17,7 +17,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from ..core.decision.decision import score_labels
+from ..core.fit.fitted import Edge, Fitted
 from ..core.types import Array
+from ..intake.checks import feature_names
 from .folds import fold_models, possible_folds
 
 if TYPE_CHECKING:
@@ -28,28 +30,17 @@ SHOWN = 8
 """Lines of each part in the text."""
 
 
-class Edge(NamedTuple):
-    """Where an edge is: the configuration of its network (empty for a single one), and its concepts."""
-
-    network: str
-    source: str
-    target: str
-
-
-class Fitted(Protocol):
-    """What is compared of a fitted model."""
+class Classifier(Protocol):
+    """What is compared of a fitted model: an estimator, or one that contains another as its `classifier_`."""
 
     classes_: NDArray[Any]
+    n_features_in_: int
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
 
     def relevance(self) -> Array:
         """Return the relevance of each feature."""
-
-    def _feature_names(self) -> list[str]: ...
-
-    def _edges(self) -> dict[Edge, float]: ...
 
 
 class Change(NamedTuple):
@@ -170,11 +161,11 @@ class Comparison:
         return "\n".join(lines)
 
 
-def compare(before: Fitted, after: Fitted, X: ArrayLike, y: ArrayLike, n_folds: int | None) -> Comparison:
+def compare(before: Classifier, after: Classifier, X: ArrayLike, y: ArrayLike, n_folds: int | None) -> Comparison:
     """Compare two fitted models with the same features and classes on rows of known class; see `Comparison.n_folds`."""
     for model in (before, after):
         check_is_fitted(model)
-    _check_same("features", before._feature_names(), after._feature_names())
+    _check_same("features", feature_names(before), feature_names(after))
     _check_same("classes", before.classes_.tolist(), after.classes_.tolist())
     truth = column_or_1d(y, warn=True)
     if _num_samples(X) != len(truth):
@@ -186,40 +177,45 @@ def compare(before: Fitted, after: Fitted, X: ArrayLike, y: ArrayLike, n_folds: 
     predicted = [_predicted(model, X, truth, n_folds) for model in (before, after)]
     codes = [np.searchsorted(before.classes_, labels) for labels in (truth, *predicted)]
     scores = {
-        metric: Change(*(score_labels(metric, found, codes[0], np.ones(len(truth))) for found in codes[1:]))
+        metric: Change(*(score_labels(metric, own, codes[0], np.ones(len(truth))) for own in codes[1:]))
         for metric in METRICS
     }
     changed = np.flatnonzero(codes[1] != codes[2])
     rows = tuple(ChangedRow(int(i), predicted[0][i], predicted[1][i], truth[i]) for i in changed)
     numbers = zip(before.relevance().tolist(), after.relevance().tolist(), strict=True)
-    relevance = {name: Change(*pair) for name, pair in zip(before._feature_names(), numbers, strict=True)}
-    edges = _changed_edges(before._edges(), after._edges())
+    relevance = {name: Change(*pair) for name, pair in zip(feature_names(before), numbers, strict=True)}
+    edges = _changed_edges(_edges(before), _edges(after))
     return Comparison(len(truth), n_folds, **scores, rows=rows, relevance=relevance, edges=edges)
+
+
+def _edges(model: Any) -> dict[Edge, float]:
+    fitted: Fitted = getattr(model, "classifier_", model).fitted_
+    return fitted.edges
 
 
 def _checked_folds(truth: NDArray[Any], n_folds: int) -> int:
     if n_folds < 2:
         raise ValueError(f"n_folds={n_folds!r} must be 2 or larger, or None.")
-    found, reason = possible_folds(truth, n_folds)
+    possible, reason = possible_folds(truth, n_folds)
     if reason is not None:
         raise ValueError(f"The rows cannot be cross-validated: {reason} Leave its rows out, or use n_folds=None.")
-    return found
+    return possible
 
 
-def _predicted(model: Fitted, X: ArrayLike, truth: NDArray[Any], n_folds: int | None) -> NDArray[Any]:
+def _predicted(model: Classifier, X: ArrayLike, truth: NDArray[Any], n_folds: int | None) -> NDArray[Any]:
     """Return the class of each row by the model itself, or by one like it that was fitted without the row's fold."""
     if n_folds is None:
         return model.predict(X)
-    found = np.empty(len(truth), dtype=model.classes_.dtype)
+    labels = np.empty(len(truth), dtype=model.classes_.dtype)
     # Only what is compared may differ: the concepts of raw columns are those of the models in every fold.
     for fitted, test in fold_models(model, X, truth, n_folds, keep_concepts=True):
-        found[test] = fitted.predict(_safe_indexing(X, test))
-    return found
+        labels[test] = fitted.predict(_safe_indexing(X, test))
+    return labels
 
 
 def _changed_edges(before: dict[Edge, float], after: dict[Edge, float]) -> tuple[ChangedEdge, ...]:
-    found = [ChangedEdge(*edge, before.get(edge), after.get(edge)) for edge in before | after]
-    return tuple(sorted((edge for edge in found if edge.before != edge.after), key=lambda edge: -edge.size))
+    every = [ChangedEdge(*edge, before.get(edge), after.get(edge)) for edge in before | after]
+    return tuple(sorted((edge for edge in every if edge.before != edge.after), key=lambda edge: -edge.size))
 
 
 def _check_same(what: str, before: list[Any], after: list[Any]) -> None:

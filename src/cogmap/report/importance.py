@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.explain.relevance import KINDS, weights_cancel
+from ..intake.checks import feature_names
 from .subject import Subject
 
 
@@ -21,7 +22,7 @@ def importance(subject: Subject) -> list[dict[str, Any]]:
 def _kind(subject: Subject, kind: Any) -> dict[str, Any]:
     relevance, caveats = quietly(lambda: subject.model.relevance(kind=kind))
     total = float(relevance.sum()) or 1.0
-    names = subject.model._feature_names()
+    names = feature_names(subject.model)
     unused = {column.name for column in getattr(subject.model, "columns_", ()) if not column.needed}
     columns = [
         {"name": name, "relevance": float(value), "share": float(value) / total}

@@ -23,7 +23,8 @@ def network_maps(subject: Subject) -> list[dict[str, Any]]:
     names, _ = names_and_blocks(network)
     relevance, _ = quietly(lambda: feature_relevance(network))
     found, start = [], 0
-    for name, model in zip(network._network_names, network._networks, strict=True):
+    fitted = network.fitted_
+    for name, model in zip(fitted.network_names, fitted.networks, strict=True):
         own = slice(start, start + len(model.network.bias))
         found.append(_network_map(name, names[own].tolist(), relevance[own], network.inner_weights_[own, own]))
         start = own.stop

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..core.fit.fitted import Fitted
 from ..core.readout.cases import CaseReadout
 from .subject import Subject
 
@@ -33,18 +34,18 @@ def overview(subject: Subject) -> dict[str, Any]:
         ],
         "n_concepts": len(network.concept_names_),
         "n_iterations": int(network.n_iter_),
-        "networks": _networks(network),
-        "n_remembered": _remembered(network),
+        "networks": _networks(network.fitted_),
+        "n_remembered": _remembered(network.fitted_),
         "parameters": _parameters(network),
         "columns": _columns(subject.model),
     }
 
 
-def _networks(network: Any) -> list[dict[str, Any]]:
+def _networks(fitted: Fitted) -> list[dict[str, Any]]:
     """Return each block: its name, size, nonlinearity, and weight in the stack."""
     found = []
-    for name, model in zip(network._network_names, network._networks, strict=True):
-        own = [(member, weight) for member, weight in network._members if member.network is model.network]
+    for name, model in zip(fitted.network_names, fitted.networks, strict=True):
+        own = [(member, weight) for member, weight in fitted.members if member.network is model.network]
         found.append(
             {
                 "name": name,
@@ -59,8 +60,8 @@ def _networks(network: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _remembered(network: Any) -> int:
-    return max((len(m.readout.cases) for m, _ in network._members if isinstance(m.readout, CaseReadout)), default=0)
+def _remembered(fitted: Fitted) -> int:
+    return max((len(m.readout.cases) for m, _ in fitted.members if isinstance(m.readout, CaseReadout)), default=0)
 
 
 def _parameters(network: BaseEstimator) -> list[dict[str, Any]]:

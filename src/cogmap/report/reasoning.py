@@ -24,19 +24,19 @@ def dynamics(subject: Subject) -> dict[str, Any]:
     """Return the verdict of `diagnose`, counted, and how far states still move at each iteration."""
     rows = subject.encoded[spread(len(subject.codes), ROWS)]
     network = subject.network
-    found = network._diagnosed(rows)
-    fixed, cycles = found.period == 1, found.period > 1
+    verdict = network.fitted_.diagnose(rows)
+    fixed, cycles = verdict.period == 1, verdict.period > 1
     return {
-        "text": str(found),
+        "text": str(verdict),
         "n_rows": len(rows),
         "n_fixed": int(fixed.sum()),
-        "latest": int(found.reached_at[fixed].max()) if fixed.any() else None,
+        "latest": int(verdict.reached_at[fixed].max()) if fixed.any() else None,
         "n_cycles": int(cycles.sum()),
-        "periods": np.unique(found.period[cycles]).tolist(),
-        "n_neither": int((found.period == 0).sum()),
-        "unique": bool(found.unique),
-        "contraction": float(found.contraction),
-        "largest_move": found.moves.tolist(),
+        "periods": np.unique(verdict.period[cycles]).tolist(),
+        "n_neither": int((verdict.period == 0).sum()),
+        "unique": bool(verdict.unique),
+        "contraction": float(verdict.contraction),
+        "largest_move": verdict.moves.tolist(),
         "n_iterations_read": int(network.n_iter_),
     }
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.types import Array
 from ..estimators.base import NetworkClassifier
 from ..estimators.tabular import TabularClassifier
-from ..intake.checks import checked_rows
+from ..intake.checks import checked_rows, feature_names
 from ..intake.labels import checked_labels
 from ..quality.evaluation import class_codes
 from ..tables.columns import spelled
@@ -133,7 +133,7 @@ def _columns(model: Any, table: "pd.DataFrame", named: bool) -> "pd.DataFrame":
     if not named or not hasattr(model, "feature_names_in_"):
         if table.shape[1] != model.n_features_in_:
             raise ValueError(f"The table has {table.shape[1]} columns, and the model takes {model.n_features_in_}.")
-        return table.set_axis(model._feature_names(), axis=1) if not named else table
+        return table.set_axis(feature_names(model), axis=1) if not named else table
     unused = {column.name for column in getattr(model, "columns_", ()) if not column.needed}
     names = [str(name) for name in model.feature_names_in_]
     lacking = [name for name in names if name not in table and name not in unused]

@@ -43,8 +43,9 @@ class RandomOuterClassifier(LTCNClassifier):
         super().fit(X, y, sample_weight)
         random = check_random_state(self.random_state)
         readout = StateReadout(random.normal(size=self.outer_weights_.shape), random.normal(size=len(self.classes_)))
-        self._members = [(replace(model, readout=readout), weight) for model, weight in self._members]
-        self._publish([(readout.weights, readout.bias)], [""])
+        ((model, weight),) = self.fitted_.members
+        members = ((replace(model, readout=readout), weight),)
+        self.fitted_ = replace(self.fitted_, members=members, outer_weights=readout.weights, outer_bias=readout.bias)
         return self
 
 

@@ -13,10 +13,10 @@ def stack():
     """Return a stack of networks with and without terms, and cases, for text classes."""
     names = np.array(["barolo", "grignolino", "barbera d'été"])
     clf = LTCNClassifierCV(terms=(None, 3), max_iter=3).fit(X[TRAIN], names[Y[TRAIN]])
-    readouts = {type(model.readout) for model, _ in clf._members}
+    readouts = {type(model.readout) for model, _ in clf.fitted_.members}
     assert readouts == {ShrunkReadout, IncrementReadout, CaseReadout}
-    assert len(clf._networks) > 1
-    assert len(clf._members) > len(clf._networks)
+    assert len(clf.fitted_.networks) > 1
+    assert len(clf.fitted_.members) > len(clf.fitted_.networks)
     return clf
 
 

@@ -55,9 +55,9 @@ def assert_same(clf, rows, found):
     scores = clf._scores(rows)
     allowed = BOUND * np.abs(scores).max()
     np.testing.assert_allclose(found["scores"], scores, rtol=0, atol=allowed)
-    second, first = np.sort(scores + clf._decision.shift, axis=1)[:, -2:].T
+    second, first = np.sort(scores + clf.fitted_.decision.shift, axis=1)[:, -2:].T
     clear = first - second > allowed
     assert (found["label"] == clf.predict(rows))[clear].all()
     np.testing.assert_allclose(found["probabilities"], clf.predict_proba(rows), rtol=0, atol=allowed)
-    if not clf._decision.shift.any():
+    if not clf.fitted_.decision.shift.any():
         assert (clf.classes_[found["probabilities"].argmax(axis=1)] == found["label"]).all()

@@ -32,7 +32,7 @@ CONFIGURATIONS = [
 @pytest.mark.parametrize(("kind", "parameters"), CONFIGURATIONS)
 def test_every_kind_of_network_scores_as_in_python(kind, parameters, tmp_path):
     clf = LTCNClassifier(**parameters).fit(X[TRAIN], Y[TRAIN])
-    assert isinstance(clf._members[0][0].readout, kind)
+    assert isinstance(clf.fitted_.members[0][0].readout, kind)
     beyond = X.mean(axis=0) + 3 * (X[:40] - X.mean(axis=0))
     rows = np.vstack([X, beyond])
     found = run(clf.to_onnx(tmp_path / "model.onnx", contributions=True), rows)

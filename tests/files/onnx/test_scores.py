@@ -36,11 +36,11 @@ def terms_of(readout, network, initial):
 def test_contributions_are_what_each_member_reads_of_each_concept(stack, stack_file):
     found = run(stack_file, X)
     expected, cases = np.zeros_like(found["contributions"]), np.zeros_like(found["cases"])
-    networks = [model.network for model in stack._networks]
+    networks = [model.network for model in stack.fitted_.networks]
     starts = np.cumsum([0, *(len(network.bias) for network in networks)])
-    for model, weight in stack._members:
+    for model, weight in stack.fitted_.members:
         zero, one = model.scale
-        decode = weight / (one - zero) * stack._decision.projection
+        decode = weight / (one - zero) * stack.fitted_.decision.projection
         start, initial = starts[[network is model.network for network in networks].index(True)], model.concepts(X)
         for t, concept, values, coefficients in terms_of(model.readout, model.network, initial):
             expected[:, t, start + concept] += np.outer(values, coefficients @ decode)
@@ -56,8 +56,8 @@ def test_contributions_are_what_each_member_reads_of_each_concept(stack, stack_f
 def test_contributions_of_states_are_states_times_outer_weights(tmp_path):
     clf = LTCNClassifier(alpha=0.0, max_iter=1, decision="argmax").fit(X, Y)
     found = run(clf.to_onnx(tmp_path / "model.onnx", contributions=True), X)
-    zero, one = clf._networks[0].scale
-    expected = clf.trajectory(X)[..., None] * clf.outer_weights_ * clf._decision.projection[0, 0] / (one - zero)
+    zero, one = clf.fitted_.networks[0].scale
+    expected = clf.trajectory(X)[..., None] * clf.outer_weights_ * clf.fitted_.decision.projection[0, 0] / (one - zero)
     np.testing.assert_allclose(found["contributions"], expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
     assert "cases" not in found
 
@@ -65,7 +65,7 @@ def test_contributions_of_states_are_states_times_outer_weights(tmp_path):
 def test_contributions_end_where_the_gate_stops_a_row(tmp_path):
     rows, classes = load_breast_cancer(return_X_y=True)
     clf = LTCNClassifier().fit(rows[::2], classes[::2])
-    readout, model = clf._members[0][0].readout, clf._members[0][0]
+    readout, model = clf.fitted_.members[0][0].readout, clf.fitted_.members[0][0]
     Q = readout.innovations(model.network, model.concepts(rows))
     leverage = np.cumsum(Q**2, axis=1)[:, np.array(readout.basis.ends) - 1]
     stopped = np.logical_or.accumulate(leverage > readout.caps, axis=1)
@@ -79,12 +79,13 @@ def test_contributions_end_where_the_gate_stops_a_row(tmp_path):
 def test_the_gate_counts_the_constant_too(tmp_path):
     """Put the caps between the leverages of rows that are closer together than the constant's leverage is large."""
     clf = LTCNClassifier().fit(X, Y)
-    model, weight = clf._members[0]
+    model, weight = clf.fitted_.members[0]
     Q = model.readout.innovations(model.network, model.concepts(X))
     leverage = np.sort(np.cumsum(Q**2, axis=1)[:, np.array(model.readout.basis.ends) - 1], axis=0)
     caps = (leverage[120] + leverage[121]) / 2
     assert (leverage[122] - leverage[120] < Q[0, 0] ** 2).any()
-    clf._members = [(replace(model, readout=replace(model.readout, caps=caps)), weight)]
+    member = replace(model, readout=replace(model.readout, caps=caps)), weight
+    clf.fitted_ = replace(clf.fitted_, members=(member,))
     assert_same(clf, X, run(clf.to_onnx(tmp_path / "model.onnx"), X))
 
 

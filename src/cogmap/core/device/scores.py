@@ -5,7 +5,7 @@ shape, so that a row's score has the same bits in any batch; a GPU would starve 
 another order of summation in any case. Here scores agree within the numerical contract, not to the bit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -27,7 +27,7 @@ Scores = Callable[[DeviceArray], DeviceArray]
 
 
 def scores_of(
-    space: Space, members: list[tuple[Model, float]], constant: Array, decision: Decision, X: DeviceArray
+    space: Space, members: Sequence[tuple[Model, float]], constant: Array, decision: Decision, X: DeviceArray
 ) -> DeviceArray:
     """Return the decided scores of rows: weighted networks on the scale of the one-hot, and the decision."""
     total = space.zeros(X.shape[0], len(constant)) + space.put(constant)

@@ -8,6 +8,8 @@ saved. A matrix product may round differently for a transposed operand, so the o
 """
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,19 @@ from typing import Any
 from ...errors import ModelFileError
 from .container import opened, write
 from .document import from_document, to_document
+from .values import Content
 
-__all__ = ["load", "metadata", "save"]
+__all__ = ["Content", "metadata", "read", "refusals", "save"]
 
 
-def save(estimator: Any, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> Path:
-    """Write a fitted estimator to one file, which `load` reads.
+def save(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | None = None,
+    check: Callable[[], None] | None = None,
+) -> Path:
+    """Write a fitted estimator to one file, which `cogmap.load` reads.
 
     The file appears under its name only once it is complete and has been read back.
 
@@ -32,6 +41,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, data: str | os.PathLik
         Name of the file, by custom ending in ``.cogmap``; a file of that name is replaced.
     data : path-like, default=None
         The file that the estimator was fitted on, if it was one: its SHA-256 is kept in the model file.
+    check : callable, default=None
+        Raises a `ModelFileError` where the estimator cannot be made again from its parameters.
 
     Returns
     -------
@@ -40,6 +51,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, data: str | os.PathLik
     """
     path = Path(path)
     try:
+        if check is not None:
+            check()
         document, arrays = to_document(estimator, None if data is None else _sha256(Path(data)))
         write(path, document, arrays, check=_read)
     except ModelFileError as error:
@@ -47,8 +60,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, data: str | os.PathLik
     return path
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Return the fitted estimator that a file holds; nothing in the file is executed.
+def read(path: str | os.PathLike[str]) -> Content:
+    """Return what a file holds as plain values, once they are known to be sound; `cogmap.load` makes it an estimator.
 
     Parameters
     ----------
@@ -57,46 +70,36 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    LTCNClassifier or LTCNClassifierCV
-        The estimator; it predicts to the last bit as it did when it was saved, on a machine of the same kind.
+    Content
+        Class, parameters and fitted attributes.
 
     Raises
     ------
     ModelFileError
         If the file is damaged, from a newer version, or no model file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from sklearn.datasets import load_iris
-    >>> import cogmap
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = cogmap.LTCNClassifier().fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     again = cogmap.load(clf.save(Path(folder) / "iris.cogmap"))
-    >>> bool((again.decision_function(X) == clf.decision_function(X)).all())
-    True
     """
-    return _checked(path)[1]
+    with refusals(path):
+        return _read(Path(path))[1]
 
 
 def metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the JSON document of a model file, once the file is known to be sound; see `docs/files.md`."""
-    return _checked(path)[0]
+    with refusals(path):
+        return _read(Path(path))[0]
 
 
-def _checked(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
-    """Return the document and the estimator of a file."""
+@contextmanager
+def refusals(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of which file it is that an error was raised."""
     try:
-        return _read(Path(path))
+        yield
     except ModelFileError as error:
         raise ModelFileError(f"{str(path)!r} cannot be loaded: {error}") from error
     except MemoryError as error:
         raise ModelFileError(f"{str(path)!r} cannot be loaded: it needs more memory than there is.") from error
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Any]:
+def _read(path: Path) -> tuple[dict[str, Any], Content]:
     with opened(path) as (document, arrays):
         return document, from_document(document, arrays)
 

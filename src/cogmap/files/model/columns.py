@@ -47,9 +47,9 @@ class Columns:
 
     def decode(self, node: Json, scope: Scope) -> tuple[Column, ...]:
         """Return the columns."""
-        found = tuple(self._column(part, scope.at(i)) for i, part in enumerate(scope.items(node, self.size)))
-        scope.need(len({column.name for column in found}) == len(found), "columns of different names")
-        return found
+        columns = tuple(self._column(part, scope.at(i)) for i, part in enumerate(scope.items(node, self.size)))
+        scope.need(len({column.name for column in columns}) == len(columns), "columns of different names")
+        return columns
 
     def _column(self, node: Json, scope: Scope) -> Column:
         node = LATER | scope.entries(node, FIELDS, frozenset(LATER))
@@ -79,9 +79,9 @@ class Columns:
             return DATE.decode(node, scope)
         if kind == "category":
             return Text().decode(node, scope)
-        found: float | str | None = Maybe(Text() if isinstance(node, str) else Real()).decode(node, scope)
-        scope.need(kind == "constant" or found is None, "null")
-        return found
+        fill: float | str | None = Maybe(Text() if isinstance(node, str) else Real()).decode(node, scope)
+        scope.need(kind == "constant" or fill is None, "null")
+        return fill
 
 
 def _texts(node: Json, scope: Scope) -> tuple[str, ...]:
@@ -119,11 +119,11 @@ def _check_category(column: Column, scope: Scope) -> None:
     scope.need(rare, f"a column with at most {MOST_RARE} rarer values in order")
 
 
-def complete_tabular(estimator: Any, scope: Scope) -> None:
-    """Check the columns against the network's features; set what follows from both."""
-    names = [name for column in estimator.columns_ for name in column.concepts]
-    known = getattr(estimator.classifier_, "feature_names_in_", None)
+def complete_tabular(attributes: dict[str, Any], parameters: dict[str, Any], scope: Scope) -> dict[str, Any]:
+    """Check the columns against the network's features; add what follows from both."""
+    columns, network = attributes["columns_"], attributes["classifier_"].attributes
+    names, known = [name for column in columns for name in column.concepts], network.get("feature_names_in_")
     scope.need(known is not None and list(known) == names, "columns whose concepts are the features of the network")
-    own = getattr(estimator, "feature_names_in_", None)
-    scope.need(own is None or list(own) == [column.name for column in estimator.columns_], "columns by their names")
-    estimator.classes_ = estimator.classifier_.classes_
+    own = attributes.get("feature_names_in_")
+    scope.need(own is None or list(own) == [column.name for column in columns], "columns by their names")
+    return attributes | {"classes_": network["classes_"]}

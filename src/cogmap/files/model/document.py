@@ -12,7 +12,7 @@ from ...core.network.activation import EPSILON
 from ...errors import ModelFileError
 from .estimators import Estimator
 from .kinds import Arrays, Json, Scope, Written
-from .values import ESTIMATORS
+from .values import ESTIMATORS, Content
 
 FORMAT = 2
 """Version of the format; a file of a later version is refused."""
@@ -20,9 +20,6 @@ FORMAT = 2
 
 def to_document(estimator: Any, data_sha256: str | None) -> tuple[Json, Written]:
     """Return the document of a fitted estimator and its arrays; `data_sha256` is the digest of the file it learned."""
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(estimator)
     arrays: Written = {}
     return {
         "format": FORMAT,
@@ -33,8 +30,8 @@ def to_document(estimator: Any, data_sha256: str | None) -> tuple[Json, Written]
     }, arrays
 
 
-def from_document(document: Json, arrays: Arrays) -> Any:
-    """Return the estimator of a document; every array must have its place in it."""
+def from_document(document: Json, arrays: Arrays) -> Content:
+    """Return the content of a document; every array must have its place in it."""
     scope = Scope("document", arrays)
     scope.need(isinstance(document, dict), "a JSON object")
     _check_format(document)
@@ -48,10 +45,10 @@ def from_document(document: Json, arrays: Arrays) -> Any:
     scope.at("data_sha256").need(sound, "null or 64 hexadecimal digits")
     if document["epsilon"] != EPSILON:
         raise ModelFileError(f"its epsilon is {document['epsilon']!r:.80}, and this version of cogmap has {EPSILON}.")
-    found = Estimator(tuple(ESTIMATORS)).decode(document["model"], Scope("model", arrays))
+    content = Estimator(tuple(ESTIMATORS)).decode(document["model"], Scope("model", arrays))
     if arrays.described:
         raise ModelFileError(f"no field names its array {min(arrays.described)[:80]!r}.")
-    return found
+    return content
 
 
 def _check_format(document: dict[str, Json]) -> None:

@@ -7,26 +7,24 @@ Easy to get wrong: members of a stack may share a network, and must share it aga
 and a member names its network by number.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from math import prod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ...core.fit.fitted import Fitted, Member
 from ...core.fit.model import Model
 from ...errors import ModelFileError
-from ...estimators.tuned import GRID, as_grid
 from ...knowledge import Knowledge
 from .columns import Columns, Text, complete_tabular
 from .kinds import Array, Json, Kind, Maybe, Real, Scope, Whole, Written
 from .schema import CONCEPTS, DECISION, NETWORK, READOUT, SUMMARY
 from .soundness import check_classifier
-from .values import Labels, NameList, Names, Value
+from .values import Content, Labels, NameList, Names, Value
 
 NETWORKS = 256
 """Most networks of a stack: shown as one, their inner weights take that many times the memory they have in the file."""
 
-Members = list[tuple[Model, float]]
+Members = tuple[Member, ...]
 
 
 @dataclass(frozen=True)
@@ -71,15 +69,15 @@ class Stack:
             part = own.entries(part, {"concepts", "network"})
             network = NETWORK.decode(part["network"], own.at("network"))
             networks.append((CONCEPTS.decode(part["concepts"], own.at("concepts")), network, own.sizes))
-        members = [
+        members = tuple(
             self._member(part, networks, scope.at("members").at(i))
             for i, part in enumerate(scope.at("members").items(node["members"]))
-        ]
+        )
         read = {id(model.network) for model, _ in members}
         scope.need(all(id(network) in read for _, network, _ in networks), "networks that members read")
         return members
 
-    def _member(self, node: Json, networks: list[Any], scope: Scope) -> tuple[Model, float]:
+    def _member(self, node: Json, networks: list[Any], scope: Scope) -> Member:
         node = scope.entries(node, {"network", "readout", "weight"})
         number = Whole().decode(node["network"], scope.at("network"))
         scope.need(number < len(networks), "a member of a known network")
@@ -90,24 +88,35 @@ class Stack:
 
 @dataclass(frozen=True)
 class Field:
-    """An attribute of a fitted estimator."""
+    """An attribute of a fitted estimator; with `part`, one of its `fitted_`, under a name with underscores around."""
 
     name: str
     kind: Kind
     optional: bool = False
+    part: bool = False
+
+    def of(self, estimator: Any) -> Any:
+        """Return the attribute of an estimator."""
+        return getattr(estimator.fitted_, self.name.strip("_")) if self.part else getattr(estimator, self.name)
+
+
+Values = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """The fitted attributes of an estimator in the order of decoding, and a function that checks and completes them."""
+class Layout:
+    """The fitted attributes of an estimator in the order of decoding, and a function that checks and completes them.
+
+    The function takes the attributes, the parameters and the scope, and returns the attributes that are to be set.
+    """
 
     fields: tuple[Field, ...]
-    complete: Callable[[Any, Scope], None]
+    complete: Callable[[Values, Values, Scope], Values]
 
 
 @dataclass(frozen=True)
 class Estimator:
-    """A fitted estimator of one of these classes."""
+    """A fitted estimator of one of these classes; it is read as a `Content`."""
 
     names: tuple[str, ...]
 
@@ -117,69 +126,43 @@ class Estimator:
             raise ModelFileError(f"a {name} is none of the estimators that a file holds: {', '.join(self.names)}.")
         node = Value().encode_estimator(value, path, arrays)
         node["fitted"] = {
-            f.name: f.kind.encode(getattr(value, f.name), f"{path}.fitted.{f.name}", arrays)
+            f.name: f.kind.encode(f.of(value), f"{path}.fitted.{f.name}", arrays)
             for f in FITTED[name].fields
             if not f.optional or hasattr(value, f.name)
         }
         return node
 
-    def decode(self, node: Json, scope: Scope) -> Any:
-        """Return the estimator."""
+    def decode(self, node: Json, scope: Scope) -> Content:
+        """Return the content of the estimator."""
         node = scope.entries(node, {"class", "parameters", "fitted"})
         name, at = node["class"], scope.at("fitted").own({})
         scope.need(isinstance(name, str) and name in self.names, f"one of {', '.join(self.names)}")
-        found = Value().decode_estimator({key: node[key] for key in ("class", "parameters")}, scope)
+        content = Value().decode_estimator({key: node[key] for key in ("class", "parameters")}, scope)
         fields = FITTED[name].fields
         required = {f.name for f in fields if not f.optional}
-        fitted = at.entries(node["fitted"], required, frozenset(f.name for f in fields))
-        for f in fields:
-            if f.name in fitted:
-                setattr(found, f.name, f.kind.decode(fitted[f.name], at.at(f.name)))
-        FITTED[name].complete(found, at)
-        return found
+        nodes = at.entries(node["fitted"], required, frozenset(f.name for f in fields))
+        values = {f.name: f.kind.decode(nodes[f.name], at.at(f.name)) for f in fields if f.name in nodes}
+        return replace(content, attributes=FITTED[name].complete(values, content.parameters, at))
 
 
-def _complete_networks(estimator: Any, scope: Scope) -> None:
-    """Set what follows from the members: the view of their networks as one."""
-    first: dict[int, Model] = {}
-    for model, _ in estimator._members:
-        first.setdefault(id(model.network), model)
-    estimator._networks = list(first.values())
-    estimator.n_iter_ = len(estimator.outer_weights_) - 1
-    scope.bind("L", sum(len(model.network.bias) for model in estimator._networks))
-    scope.bind("S", 1 + max(model.readout.n_iter for model, _ in estimator._members))
-    scope.need(isinstance(estimator.knowledge_, Knowledge), "knowledge")
-    estimator._join_networks()
-    check_classifier(estimator, scope)
+def _complete_networks(values: Values, parameters: Values, scope: Scope) -> Values:
+    """Join what belongs to `fitted_`, and check it."""
+    names = values.get("feature_names_in_")
+    features = [f"x{j}" for j in range(values["n_features_in_"])] if names is None else map(str, names)
+    tol = {"tol": parameters["tol"]} if "tol" in parameters else {}
+    parts = {f.name.strip("_"): values[f.name] for f in SHARED if f.part}
+    fitted = Fitted(classes=values["classes_"], feature_names=tuple(features), **parts, **tol)
+    scope.bind("L", sum(len(model.network.bias) for model in fitted.networks))
+    scope.bind("S", 1 + max(model.readout.n_iter for model, _ in fitted.members))
+    scope.need(isinstance(values["knowledge_"], Knowledge), "knowledge")
+    check_classifier(fitted, values, scope)
+    others = {name: value for name, value in values.items() if name.strip("_") not in parts}
+    return others | {"fitted_": fitted}
 
 
-@contextmanager
-def _refused_parameters() -> Iterator[None]:
-    """Take the estimator's own judgement of its parameters for that of the file."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        raise ModelFileError(f"the estimator refuses its parameters: {str(error)[:300]}") from error
-
-
-def _complete_single(estimator: Any, scope: Scope) -> None:
-    scope.need(len(estimator._members) == 1, "those of one member")
-    with _refused_parameters():
-        estimator._check_parameters()
-        if not isinstance(estimator.inner, str):
-            estimator._given_weights()
-    _complete_networks(estimator, scope)
-
-
-def _complete_tuned(estimator: Any, scope: Scope) -> None:
-    results = estimator.cv_results_
-    scope.need(isinstance(results, dict) and isinstance(results.get("params"), list), "results with a list of params")
-    with _refused_parameters():
-        # The grids' product is listed only once the results say that it is no longer than they are.
-        size = prod(len(as_grid(getattr(estimator, name))) for name in GRID)
-        scope.need(size <= len(results["params"]) <= size + 1, "results for each combination of the grids")
-        estimator._configurations()
-    _complete_networks(estimator, scope)
+def _complete_single(values: Values, parameters: Values, scope: Scope) -> Values:
+    scope.need(len(values["_members"]) == 1, "those of one member")
+    return _complete_networks(values, parameters, scope)
 
 
 SHARED = (
@@ -187,22 +170,22 @@ SHARED = (
     Field("class_count_", Array("F64", ("N",))),
     Field("n_features_in_", Whole("F")),
     Field("feature_names_in_", Names("F"), optional=True),
-    Field("concept_names_", Names("L")),
-    Field("outer_weights_", Array("F64", ("S", "L", "N"))),
-    Field("outer_bias_", Array("F64", ("N",))),
+    Field("concept_names_", Names("L"), part=True),
+    Field("outer_weights_", Array("F64", ("S", "L", "N")), part=True),
+    Field("outer_bias_", Array("F64", ("N",)), part=True),
     Field("rank_", Whole()),
-    Field("condition_", Real(finite=False)),
+    Field("condition_", Real(finite=False), part=True),
     Field("degrees_of_freedom_", Real()),
-    Field("_members", Stack()),
-    Field("_constant", Array("F64", ("N",))),
-    Field("_longest", Whole()),
-    Field("_decision", DECISION),
-    Field("_summary", SUMMARY),
-    Field("_network_names", NameList()),
+    Field("_members", Stack(), part=True),
+    Field("_constant", Array("F64", ("N",)), part=True),
+    Field("_longest", Whole(), part=True),
+    Field("_decision", DECISION, part=True),
+    Field("_summary", SUMMARY, part=True),
+    Field("_network_names", NameList(), part=True),
     Field("knowledge_", Value()),
 )
 FITTED = {
-    "LTCNClassifier": Fitted(
+    "LTCNClassifier": Layout(
         (
             *SHARED,
             Field("alpha_", Maybe(Real(finite=False))),
@@ -211,16 +194,16 @@ FITTED = {
         ),
         _complete_single,
     ),
-    "LTCNClassifierCV": Fitted(
+    "LTCNClassifierCV": Layout(
         (
             *SHARED,
             Field("best_params_", Value()),
             Field("best_score_", Real(finite=False)),
             Field("cv_results_", Value()),
         ),
-        _complete_tuned,
+        _complete_networks,
     ),
-    "TabularClassifier": Fitted(
+    "TabularClassifier": Layout(
         (
             Field("n_features_in_", Whole("F")),
             Field("feature_names_in_", Names("F"), optional=True),

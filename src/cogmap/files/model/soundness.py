@@ -8,15 +8,16 @@ two of them is not; so the model is asked, once, before it is handed over.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.concepts.concepts import Concepts
+from ...core.fit.fitted import Fitted
 from ...core.readout.cases import CaseReadout
 from ...core.sums.blocks import ROWS
-from ...estimators.tuned import as_grid
 from .kinds import Scope
 
 ITERATIONS = 10**6
@@ -29,31 +30,29 @@ NAME_TOLERANCE = 1e-3
 """Relative difference of the numbers in two names that are the same: another machine may round the last digit apart."""
 
 
-def check_classifier(estimator: Any, scope: Scope) -> None:
-    """Refuse a classifier whose names, numbers or scores contradict its networks."""
-    _check_names(estimator, scope)
-    _check_numbers(estimator, scope)
-    _check_probabilities(estimator, scope)
+def check_classifier(fitted: Fitted, values: Mapping[str, Any], scope: Scope) -> None:
+    """Refuse a classifier whose names, numbers or scores contradict its networks; `values` are all that it holds."""
+    _check_names(fitted, scope)
+    _check_numbers(fitted, values, scope)
+    _check_probabilities(fitted, scope)
 
 
-def _check_names(estimator: Any, scope: Scope) -> None:
-    networks, labels, start = estimator._networks, [], 0
-    for model in networks:
-        expected = model.concepts.names(estimator._feature_names())
-        found = estimator.concept_names_[start : start + len(expected)].tolist()
-        labels.append(_label(found, expected))
+def _check_names(fitted: Fitted, scope: Scope) -> None:
+    labels, start = [], 0
+    for expected in fitted.own_names:
+        labels.append(_label(fitted.concept_names[start : start + len(expected)].tolist(), expected))
         start += len(expected)
     # A network whose features are all constant has no concept to carry its label.
-    worn = [label for label, model in zip(labels, networks, strict=True) if len(model.network.bias)]
+    worn = [label for label, model in zip(labels, fitted.networks, strict=True) if len(model.network.bias)]
     sound = None not in worn and len(set(worn)) == len(worn)
     scope.at("concept_names_").need(sound, "the names of the features and their terms, in order")
-    names = estimator._network_names
-    scope.at("_network_names").need(len(set(names)) == len(names) == len(networks), "one name for each network")
+    names = fitted.network_names
+    scope.at("_network_names").need(len(set(names)) == len(names) == len(fitted.networks), "one name for each network")
 
 
-def _label(found: list[str], expected: list[str]) -> str | None:
+def _label(names: list[str], expected: list[str]) -> str | None:
     """Return what all names of a network end with beyond those expected; None where they do not fit."""
-    labels = {_beyond(name, base) for name, base in zip(found, expected, strict=True)}
+    labels = {_beyond(name, base) for name, base in zip(names, expected, strict=True)}
     return labels.pop() if len(labels) == 1 else None
 
 
@@ -67,34 +66,31 @@ def _beyond(name: str, base: str) -> str | None:
     return ours[3] if abs(a - b) <= NAME_TOLERANCE * max(abs(a), abs(b)) else None
 
 
-def _check_numbers(estimator: Any, scope: Scope) -> None:
-    n_cases = sum(len(m.readout.cases) for m, _ in estimator._members if isinstance(m.readout, CaseReadout))
-    most = len(estimator._members) * (1 + len(estimator.outer_weights_) * len(estimator.concept_names_)) + n_cases
-    scope.at("rank_").need(estimator.rank_ <= most, f"a number up to {most}, which is that of the readout's columns")
-    free = estimator.degrees_of_freedom_
+def _check_numbers(fitted: Fitted, values: Mapping[str, Any], scope: Scope) -> None:
+    n_cases = sum(len(m.readout.cases) for m, _ in fitted.members if isinstance(m.readout, CaseReadout))
+    n_states, n_concepts, _ = fitted.outer_weights.shape
+    most = len(fitted.members) * (1 + n_states * n_concepts) + n_cases
+    scope.at("rank_").need(values["rank_"] <= most, f"a number up to {most}, which is that of the readout's columns")
+    free = values["degrees_of_freedom_"]
     scope.at("degrees_of_freedom_").need(0 <= free <= most + 1, f"a number from 0 to {most}")
-    scope.at("class_count_").need(bool((estimator.class_count_ >= 0).all()), "numbers from 0 on")
-    longest = estimator._longest
+    scope.at("class_count_").need(bool((values["class_count_"] >= 0).all()), "numbers from 0 on")
     scope.at("_longest").need(
-        estimator.n_iter_ <= longest <= ITERATIONS,
-        f"a number from {estimator.n_iter_}, the iterations that are read, to {ITERATIONS}",
+        fitted.n_iter <= fitted.longest <= ITERATIONS,
+        f"a number from {fitted.n_iter}, the iterations that are read, to {ITERATIONS}",
     )
-    allowed = as_grid(estimator.max_iter)
-    scope.at("max_iter").need(max(allowed, default=0) <= ITERATIONS, f"at most {ITERATIONS}")
 
 
-def _check_probabilities(estimator: Any, scope: Scope) -> None:
-    rows = estimator._summary.rows[: ROWS - 2]
-    ends = [_ends(model.concepts, rows[0]) for model in estimator._networks[:1]]
+def _check_probabilities(fitted: Fitted, scope: Scope) -> None:
+    rows = fitted.summary.rows[: ROWS - 2]
     with np.errstate(all="ignore"):
-        scores = estimator._decision(estimator._raw(np.concatenate([rows, *ends])))
+        scores = fitted.scores(np.concatenate([rows, _ends(fitted.networks[0].concepts, rows[0])]))
         sound = bool((np.abs(scores) < LARGEST_SCORE).all())
     scope.need(sound, "a model that gives its training rows probabilities; its weights are too large for that")
 
 
 def _ends(concepts: Concepts, row: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return two rows, one with the least and one with the largest known value of each feature that varies."""
-    found = np.tile(row, (2, 1))
+    ends = np.tile(row, (2, 1))
     if concepts.scaling.values:
-        found[:, concepts.varies] = np.transpose([(knots[0], knots[-1]) for knots in concepts.scaling.values])
-    return found
+        ends[:, concepts.varies] = np.transpose([(knots[0], knots[-1]) for knots in concepts.scaling.values])
+    return ends

@@ -8,7 +8,6 @@ bounded.
 """
 
 from dataclasses import dataclass
-from importlib import import_module
 from math import isfinite
 from typing import Any
 
@@ -31,8 +30,18 @@ ESTIMATORS = {
     "LTCNClassifierCV": "cogmap.estimators.tuned",
     "TabularClassifier": "cogmap.estimators.tabular",
 }
-"""The estimators that a file may hold, and their modules."""
+"""The estimators that a file may hold, and the modules that they come from."""
 TENSORS = {"b": "BOOL", "i": "I64", "f": "F64"}
+
+
+@dataclass(frozen=True)
+class Content:
+    """An estimator as plain values: its class, parameters and fitted attributes, and where in the file it is."""
+
+    name: str
+    parameters: dict[str, Any]
+    attributes: dict[str, Any]
+    path: str
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ class Value:
     def encode_estimator(self, estimator: Any, path: str, arrays: Written) -> dict[str, Json]:
         """Return the class and the parameters of an estimator."""
         name = type(estimator).__name__
-        if name not in ESTIMATORS or type(estimator) is not estimator_class(name):
+        if ESTIMATORS.get(name) != type(estimator).__module__:
             raise ModelFileError(f"{path} is a {name}, which no file can hold.")
         inner, parameters = Value(self.depth - 1), estimator.get_params(deep=False).items()
         nodes = {key: inner.encode(value, f"{path}.parameters.{key}", arrays) for key, value in parameters}
@@ -111,18 +120,20 @@ class Value:
         ((tag, content),) = node.items()
         return TAGS[tag](self, content, scope.at(tag))
 
-    def decode_estimator(self, node: Json, scope: Scope) -> Any:
-        """Return an estimator that is not fitted; a parameter that the file lacks has its default."""
+    def decode_estimator(self, node: Json, scope: Scope) -> Content:
+        """Return the content of an estimator that is not fitted."""
         node = scope.entries(node, {"class", "parameters"})
         name = node["class"]
         scope.need(isinstance(name, str) and name in ESTIMATORS, f"one of {', '.join(ESTIMATORS)}")
-        make, inner, at = estimator_class(name), Value(self.depth - 1), scope.at("parameters")
-        known = frozenset(make._get_param_names())
-        parameters = at.entries(node["parameters"], set(), known)
+        inner, at = Value(self.depth - 1), scope.at("parameters")
+        at.need(isinstance(node["parameters"], dict), "a JSON object")
+        parameters = dict(node["parameters"])
         if parameters.get("decision_metric") == "log_loss":
             # Of format 1, where only this metric left probabilities calibrated and their largest to decide.
             parameters["decision_metric"] = "accuracy"
-        return make(**{key: inner.decode(value, at.at(key)) for key, value in parameters.items()})
+        return Content(
+            name, {key: inner.decode(value, at.at(key)) for key, value in parameters.items()}, {}, scope.path
+        )
 
     def _decode_all(self, node: Json, scope: Scope) -> list[Any]:
         inner = Value(self.depth - 1)
@@ -138,18 +149,18 @@ class Value:
     def _decode_range(self, node: Json, scope: Scope) -> range:
         ends = scope.items(node, 3)
         scope.need(all(type(end) is int and abs(end) < 1 << 31 for end in ends) and ends[2] != 0, "three whole numbers")
-        found = range(*ends)
-        scope.need(len(found) <= RANGE_LIMIT, f"a range of at most {RANGE_LIMIT} numbers")
-        return found
+        numbers = range(*ends)
+        scope.need(len(numbers) <= RANGE_LIMIT, f"a range of at most {RANGE_LIMIT} numbers")
+        return numbers
 
     def _decode_dict(self, node: Json, scope: Scope) -> dict[Any, Any]:
         flat = self._decode_all(node, scope)
         scope.need(len(flat) % 2 == 0, "keys and values in turn")
         keys = flat[::2]
         scope.need(all(isinstance(key, (str, int, float)) for key in keys), "keys that are text or numbers")
-        found = dict(zip(keys, flat[1::2], strict=True))
-        scope.need(len(found) == len(keys), "keys that differ")
-        return found
+        entries = dict(zip(keys, flat[1::2], strict=True))
+        scope.need(len(entries) == len(keys), "keys that differ")
+        return entries
 
     def _decode_array(self, node: Json, scope: Scope) -> NDArray[Any]:
         dtype = node.get("dtype") if isinstance(node, dict) else None
@@ -165,9 +176,9 @@ class Value:
         for length in shape:
             size *= length
         scope.need(size == len(entries), "as many objects as its shape says")
-        found = np.empty(size, dtype=object)
-        found[:] = entries
-        return found.reshape(shape)
+        objects = np.empty(size, dtype=object)
+        objects[:] = entries
+        return objects.reshape(shape)
 
     def _decode_knowledge(self, node: Json, scope: Scope) -> Knowledge:
         scope.need(isinstance(node, str), "text")
@@ -189,11 +200,6 @@ TAGS = {
 }
 
 
-def estimator_class(name: str) -> Any:
-    """Return the class of a known name."""
-    return getattr(import_module(ESTIMATORS[name]), name)
-
-
 @dataclass(frozen=True)
 class Names:
     """An array of text."""
@@ -208,24 +214,24 @@ class Names:
         """Return the array, of dtype object."""
         names = scope.items(node, self.size)
         scope.need(all(isinstance(name, str) for name in names), "a list of text")
-        found = np.empty(len(names), dtype=object)
-        found[:] = names
-        return found
+        array = np.empty(len(names), dtype=object)
+        array[:] = names
+        return array
 
 
 @dataclass(frozen=True)
 class NameList:
-    """A list of text."""
+    """A tuple of text."""
 
     def encode(self, value: Any, path: str, arrays: Written) -> Json:
         """Return the list."""
         return [str(name) for name in value]
 
-    def decode(self, node: Json, scope: Scope) -> list[str]:
-        """Return the list."""
+    def decode(self, node: Json, scope: Scope) -> tuple[str, ...]:
+        """Return the tuple."""
         names = scope.items(node)
         scope.need(all(isinstance(name, str) for name in names), "a list of text")
-        return [str(name) for name in names]
+        return tuple(map(str, names))
 
 
 @dataclass(frozen=True)
@@ -251,12 +257,12 @@ class Labels:
         longest = max((len(value) for value in values if isinstance(value, str)), default=0)
         scope.need(4 * longest * len(values) <= LABEL_BYTES, "labels of a sensible length")
         try:
-            found = np.array(values, dtype=dtype)
-            sound = found.tolist() == values and len(found) > 1 and bool((np.unique(found) == found).all())
+            labels = np.array(values, dtype=dtype)
+            sound = labels.tolist() == values and len(labels) > 1 and bool((np.unique(labels) == labels).all())
         except (OverflowError, TypeError, ValueError):
             sound = False
         scope.need(sound, f"two or more different labels of dtype {dtype} in increasing order")
-        return found
+        return labels
 
 
 LABEL_TYPES: dict[str, tuple[type, ...]] = {

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, defs, helper
-from sklearn.utils.validation import check_is_fitted
 
 from ... import __version__
-from ...estimators.base import NetworkClassifier
+from ...core.fit.fitted import Fitted
 from ...tables.columns import Column
 from ...writing import whole
 from .graph import Graph, Tensor, check_text, total
@@ -43,9 +42,10 @@ OUTPUTS = {
 
 
 def export(
-    classifier: NetworkClassifier,
+    fitted: Fitted,
     path: str | os.PathLike[str],
     *,
+    kind: str,
     opset: int,
     contributions: bool,
     dtype: str,
@@ -53,21 +53,20 @@ def export(
 ) -> Path:
     """Write a fitted classifier as an ONNX file and return its path; see `NetworkClassifier.to_onnx`.
 
-    With the columns of a table that its features encode, the graph takes these instead of the features; see
-    `TabularClassifier.to_onnx`.
+    `kind` is the name of its class. With the columns of a table that its features encode, the graph takes these instead
+    of the features; see `TabularClassifier.to_onnx`.
     """
-    check_is_fitted(classifier)
     newest = defs.onnx_opset_version()
     if opset not in range(OLDEST_OPSET, newest + 1):
         raise ValueError(f"opset={opset!r} is not supported: use a whole number from {OLDEST_OPSET} to {newest}.")
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype={dtype!r} is unknown: use one of 'float32', 'float64'.")
-    inputs = table_inputs(columns, dtype) if columns else [_features(classifier, dtype)]
+    inputs = table_inputs(columns, dtype) if columns else [_features(fitted, dtype)]
     graph = Graph(taken.name for taken in inputs)
     rows = encoded(graph, columns) if columns else Tensor(graph, "X")
-    outputs = _outputs(classifier, rows if columns or dtype == "float64" else rows.as_float64(), contributions)
-    described = [_output(classifier, name, graph.output(tensor, name)) for name, tensor in outputs.items()]
-    model = _model(classifier, graph, inputs, described, int(opset))
+    outputs = _outputs(fitted, rows if columns or dtype == "float64" else rows.as_float64(), contributions)
+    described = [_output(fitted, name, graph.output(tensor, name)) for name, tensor in outputs.items()]
+    model = _model(fitted, kind, graph, inputs, described, int(opset))
     checker.check_model(model, full_check=True)
     return _written(model.SerializeToString(), Path(path))
 
@@ -86,26 +85,26 @@ def label_values(classes: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _outputs(classifier: NetworkClassifier, rows: Tensor, contributions: bool) -> dict[str, Tensor]:
-    split = Split(classifier, rows)
+def _outputs(fitted: Fitted, rows: Tensor, contributions: bool) -> dict[str, Tensor]:
+    split = Split(fitted, rows)
     scores = split.scores()
     largest = scores.apply("ArgMax", axis=1, keepdims=1)
-    shift = classifier._decision.shift
+    shift = fitted.decision.shift
     chosen = (scores + shift).apply("ArgMax", axis=1, keepdims=1) if shift.any() else largest
-    labels = rows.graph.constant(label_values(classifier.classes_))
-    found = {
+    labels = rows.graph.constant(label_values(fitted.classes))
+    outputs = {
         "label": labels.apply("Gather", chosen.apply("Squeeze", np.array([1]))),
         "scores": scores,
         "probabilities": probabilities(scores, largest),
     }
     if contributions:
-        found |= {"contributions": split.contributions(), "base": rows.repeated(split.base)}
-        found |= {"cases": total(split.cases)} if split.cases else {}
-    return found
+        outputs |= {"contributions": split.contributions(), "base": rows.repeated(split.base)}
+        outputs |= {"cases": total(split.cases)} if split.cases else {}
+    return outputs
 
 
 def _model(
-    classifier: NetworkClassifier, graph: Graph, inputs: list[Input], outputs: list[ValueInfoProto], opset: int
+    fitted: Fitted, kind: str, graph: Graph, inputs: list[Input], outputs: list[ValueInfoProto], opset: int
 ) -> ModelProto:
     taken = [_described(i.name, INPUT_TYPES[i.type], (i.width,), i.meaning) for i in inputs]
     versions = {"": opset} | {node.domain: TEXT_OPSET for node in graph.nodes if node.domain}
@@ -116,24 +115,24 @@ def _model(
         ir_version=helper.find_min_ir_version_for(imports),
         producer_name="cogmap",
         producer_version=__version__,
-        doc_string=f"{type(classifier).__name__}: Long-Term Cognitive Network with {len(classifier.concept_names_)} "
-        f"concepts, read over {classifier.n_iter_} iterations.",
+        doc_string=f"{kind}: Long-Term Cognitive Network with {len(fitted.concept_names)} "
+        f"concepts, read over {fitted.n_iter} iterations.",
     )
-    helper.set_model_props(model, _metadata(classifier, inputs))
+    helper.set_model_props(model, _metadata(fitted, inputs))
     return model
 
 
-def _features(classifier: NetworkClassifier, dtype: str) -> Input:
+def _features(fitted: Fitted, dtype: str) -> Input:
     """Return the one input of a network without a table."""
-    check_text(classifier._feature_names(), "The features")
+    check_text(fitted.feature_names, "The features")
     type_ = "float" if dtype == "float32" else "double"
-    return Input("X", type_, classifier.n_features_in_, None, "Rows, columns in the features' order.")
+    return Input("X", type_, fitted.n_features, None, "Rows, columns in the features' order.")
 
 
-def _output(classifier: NetworkClassifier, kind: str, name: str) -> ValueInfoProto:
-    types = {"label": helper.np_dtype_to_tensor_dtype(label_values(classifier.classes_).dtype)}
-    shapes = {"label": (), "contributions": classifier.outer_weights_.shape}
-    shape = shapes.get(kind, (len(classifier.classes_),))
+def _output(fitted: Fitted, kind: str, name: str) -> ValueInfoProto:
+    types = {"label": helper.np_dtype_to_tensor_dtype(label_values(fitted.classes).dtype)}
+    shapes = {"label": (), "contributions": fitted.outer_weights.shape}
+    shape = shapes.get(kind, (len(fitted.classes),))
     return _described(name, types.get(kind, TensorProto.DOUBLE), shape, OUTPUTS[kind])
 
 
@@ -142,13 +141,13 @@ def _described(name: str, kind: int, shape: tuple[int, ...], text: str) -> Value
     return helper.make_tensor_value_info(name, kind, ["rows", *shape], doc_string=text)
 
 
-def _metadata(classifier: NetworkClassifier, inputs: list[Input]) -> dict[str, str]:
+def _metadata(fitted: Fitted, inputs: list[Input]) -> dict[str, str]:
     """Return names for what the tensors number, and what the inputs hold, as JSON."""
     named = {
-        "feature_names": classifier._feature_names(),
-        "concept_names": classifier.concept_names_.tolist(),
-        "classes": classifier.classes_.tolist(),
-        "shift": classifier._decision.shift.tolist(),
+        "feature_names": fitted.feature_names,
+        "concept_names": fitted.concept_names.tolist(),
+        "classes": fitted.classes.tolist(),
+        "shift": fitted.decision.shift.tolist(),
         "inputs": [asdict(taken) for taken in inputs],
     }
     return {key: json.dumps(value, ensure_ascii=False) for key, value in named.items()}

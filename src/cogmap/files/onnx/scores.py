@@ -9,9 +9,9 @@ digit, as `predict_proba` does, so that the largest agrees. The label is another
 
 import numpy as np
 
+from ...core.fit.fitted import Fitted
 from ...core.readout.cases import CaseReadout
 from ...core.types import Array
-from ...estimators.base import NetworkClassifier
 from .graph import Tensor, hstack, total
 from .readouts import Columns, columns_of, resemblance
 from .states import initial_states
@@ -30,24 +30,24 @@ class Split:
         What resemblance to remembered rows adds; empty without cases.
     """
 
-    def __init__(self, classifier: NetworkClassifier, rows: Tensor) -> None:
+    def __init__(self, fitted: Fitted, rows: Tensor) -> None:
         self.rows = rows
-        self.networks = [model.network for model in classifier._networks]
-        self.shape = classifier.outer_weights_.shape
+        self.networks = [model.network for model in fitted.networks]
+        self.shape = fitted.outer_weights.shape
         self.members: list[tuple[int, Columns, Array]] = []
         self.cases: list[Tensor] = []
-        raw = classifier._constant
-        for model, weight in classifier._members:
+        raw = fitted.constant
+        for model, weight in fitted.members:
             initial = initial_states(model.concepts, rows) if model.concepts.varies.any() else None
             read = columns_of(model.readout, model.network, initial)
             zero, one = model.scale
             raw = raw + weight * (read.constant - zero) / (one - zero)
-            decode = weight / (one - zero) * classifier._decision.projection
+            decode = weight / (one - zero) * fitted.decision.projection
             block = next(i for i, network in enumerate(self.networks) if network is model.network)
             self.members.append((block, read, read.coefficients @ decode))
             if isinstance(model.readout, CaseReadout) and initial is not None:
                 self.cases.append(resemblance(model.readout, initial) @ (model.readout.coefficients @ decode))
-        self.base = classifier._decision(raw)
+        self.base = fitted.decision(raw)
 
     def scores(self) -> Tensor:
         """Return the score of each class, shape (n, N)."""
