@@ -293,13 +293,10 @@ feature_importances_, fitted_
         return tuple(names[id(one)] for one in params)
 
     def _check_stored(self) -> None:
-        results = self.cv_results_
-        if not (isinstance(results, dict) and isinstance(results.get("params"), list)):
-            raise ModelFileError("model.fitted must be results with a list of params.")
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
             size = prod(len(as_grid(getattr(self, name))) for name in GRID)
-            if not size <= len(results["params"]) <= size + 1:
+            if not size <= len(self.cv_results_["params"]) <= size + 1:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self._configurations()
         super()._check_stored()

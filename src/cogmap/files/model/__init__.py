@@ -27,7 +27,7 @@ def save(
     path: str | os.PathLike[str],
     *,
     data: str | os.PathLike[str] | None = None,
-    check: Callable[[], None] | None = None,
+    check: Callable[[], None],
 ) -> Path:
     """Write a fitted estimator to one file, which `cogmap.load` reads.
 
@@ -41,7 +41,7 @@ def save(
         Name of the file, by custom ending in ``.cogmap``; a file of that name is replaced.
     data : path-like, default=None
         The file that the estimator was fitted on, if it was one: its SHA-256 is kept in the model file.
-    check : callable, default=None
+    check : callable
         Raises a `ModelFileError` where the estimator cannot be made again from its parameters.
 
     Returns
@@ -51,10 +51,13 @@ def save(
     """
     path = Path(path)
     try:
-        if check is not None:
-            check()
         document, arrays = to_document(estimator, None if data is None else _sha256(Path(data)))
-        write(path, document, arrays, check=_read)
+
+        def read_back(unfinished: Path) -> None:
+            _read(unfinished)
+            check()
+
+        write(path, document, arrays, check=read_back)
     except ModelFileError as error:
         raise ModelFileError(f"The model cannot be saved as {str(path)!r}: {error}") from error
     return path

@@ -165,6 +165,12 @@ def _complete_single(values: Values, parameters: Values, scope: Scope) -> Values
     return _complete_networks(values, parameters, scope)
 
 
+def _complete_tuned(values: Values, parameters: Values, scope: Scope) -> Values:
+    results = values["cv_results_"]
+    scope.need(isinstance(results, dict) and isinstance(results.get("params"), list), "results with a list of params")
+    return _complete_networks(values, parameters, scope)
+
+
 SHARED = (
     Field("classes_", Labels("N")),
     Field("class_count_", Array("F64", ("N",))),
@@ -201,7 +207,7 @@ FITTED = {
             Field("best_score_", Real(finite=False)),
             Field("cv_results_", Value()),
         ),
-        _complete_networks,
+        _complete_tuned,
     ),
     "TabularClassifier": Layout(
         (
