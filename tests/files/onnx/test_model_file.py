@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import onnx
+import pandas as pd
 import pytest
 from onnx import TensorProto, numpy_helper
 from sklearn.datasets import load_wine
