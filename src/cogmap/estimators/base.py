@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -16,8 +16,8 @@ from ..core.decision.decision import Decision, class_covariance, judged_rows
 from ..core.device.scores import probabilities as device_probabilities
 from ..core.device.scores import scores_of
 from ..core.fit.at_once import Learned
-from ..core.fit.fitted import probabilities
-from ..core.fit.model import Model
+from ..core.fit.fitted import Fitted, Member, distinct_networks, named_concepts, probabilities
+from ..core.fit.model import Model, Summary
 from ..core.network.dynamics import Dynamics
 from ..core.sums.rows import Rows, Scored
 from ..core.types import Array
@@ -295,6 +295,44 @@ class NetworkClassifier(Explainable, TrainingRows, ClassifierMixin, BaseEstimato
     def _feature_names(self) -> list[str]:
         return feature_names(self)
 
+    def _set_fitted(
+        self,
+        members: tuple[Member, ...],
+        constant: Array,
+        decision: Decision,
+        summary: Summary,
+        *,
+        outer: tuple[Array, Array],
+        condition: float,
+        longest: int,
+        network_names: tuple[str, ...] = ("",),
+        labels: Sequence[str] = ("",),
+    ) -> None:
+        """Set `fitted_`; `labels` end the names of each network's concepts. Warn where the classes' shares are all."""
+        if not decision.informed:
+            warnings.warn(
+                "Leave-one-out finds nothing in these rows that tells the classes apart: every row gets the classes' "
+                "shares as its probabilities. Give more rows, fewer concepts (terms, features), or other features.",
+                NoInformationWarning,
+                stacklevel=5,
+            )
+        names, (outer_weights, outer_bias) = tuple(feature_names(self)), outer
+        self.fitted_ = Fitted(
+            classes=self.classes_,
+            feature_names=names,
+            members=members,
+            constant=constant,
+            decision=decision,
+            summary=summary,
+            network_names=network_names,
+            concept_names=named_concepts(distinct_networks(members), names, labels),
+            outer_weights=outer_weights,
+            outer_bias=outer_bias,
+            condition=condition,
+            longest=longest,
+            tol=self.tol,
+        )
+
 
 @contextmanager
 def refused_parameters() -> Iterator[None]:
@@ -303,14 +341,3 @@ def refused_parameters() -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"the estimator refuses its parameters: {str(error)[:300]}") from error
-
-
-def warn_if_uninformed(decision: Decision) -> None:
-    """Warn where the decision is the classes' shares alone."""
-    if not decision.informed:
-        warnings.warn(
-            "Leave-one-out finds nothing in these rows that tells the classes apart: every row gets the classes' "
-            "shares as its probabilities. Give more rows, fewer concepts (terms, features), or other features.",
-            NoInformationWarning,
-            stacklevel=5,
-        )

@@ -13,7 +13,6 @@ from ..core.constants import INNER_NORM
 from ..core.decision.decision import METRICS, Decision, decide
 from ..core.fit.at_once import Learned
 from ..core.fit.batches import Recursion
-from ..core.fit.fitted import Fitted, named_concepts
 from ..core.fit.model import Model, Settings, Summary, fit_model, summarise
 from ..core.fit.passes import Range, fit_blocks, passable
 from ..core.network.activation import ACTIVATIONS
@@ -26,11 +25,11 @@ from ..core.sums.statistics import Source
 from ..core.types import Array, Codes
 from ..errors import IllConditionedWarning, KnowledgeWarning
 from ..intake.arrays import space_of
-from ..intake.checks import column, feature_names
+from ..intake.checks import column
 from ..intake.memory import check_memory
 from ..knowledge import Knowledge
 from ..knowledge.edges import check_terms, checked_knowledge, edge_bounds
-from .base import NetworkClassifier, refused_parameters, warn_if_uninformed
+from .base import NetworkClassifier, refused_parameters
 
 CHOICES = {
     "activation": tuple(ACTIVATIONS),
@@ -302,23 +301,15 @@ class LTCNClassifier(NetworkClassifier):
 
     def _keep(self, model: Model, learned: Learned | Solved, decision: Decision, summary: Summary) -> None:
         """Set the fitted attributes."""
-        warn_if_uninformed(decision)
-        names = feature_names(self)
-        outer_weights, outer_bias = model.readout.outer(model.network)
-        self.fitted_ = Fitted(
-            classes=self.classes_,
-            feature_names=tuple(names),
-            members=((model, 1.0),),
-            constant=np.zeros(len(self.classes_)),
-            decision=decision,
-            summary=summary,
-            network_names=("",),
-            concept_names=named_concepts([model], names, [""]),
-            outer_weights=outer_weights,
-            outer_bias=outer_bias,
+        constant, outer = np.zeros(len(self.classes_)), model.readout.outer(model.network)
+        self._set_fitted(
+            ((model, 1.0),),
+            constant,
+            decision,
+            summary,
+            outer=outer,
             condition=learned.condition,
             longest=self.max_iter,
-            tol=self.tol,
         )
         self.alpha_, self.shrinkage_, self.rank_ = learned.alpha, learned.shrinkage, learned.rank
         self.degrees_of_freedom_, self.active_share_ = learned.degrees_of_freedom, learned.active

@@ -19,23 +19,20 @@ from ..core.network.dynamics import Dynamics
 from ..core.types import Array
 from ..knowledge import Knowledge
 from ..quality.comparison import Comparison, compare
-from ..tables.columns import Column, column_sums, unique_concepts
+from ..tables.columns import Column, unique_concepts
 from ..tables.description import describe_table
 from ..tables.frames import as_frame, check_lists
 from ..tables.knowledge import by_concept
-from ..tables.new_rows import differing, matched, warn_of_unseen
 from ..tables.reading import Declared
 from .base import NetworkClassifier
+from .tabular_explaining import ExplainableTable
 from .tuned import LTCNClassifierCV
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..explain.columns import TabularExplanation
-    from ..explain.relevance_table import RelevanceTable
 
-
-class TabularClassifier(ClassifierMixin, BaseEstimator):
+class TabularClassifier(ExplainableTable, ClassifierMixin, BaseEstimator):
     """Long-Term Cognitive Network classifier for raw tables: numbers, text, dates, true and false, missing values.
 
     Each column becomes numbers under names that can be read, and a network is fitted to them. Categories become one
@@ -96,8 +93,6 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
     array(['b'], dtype=object)
     """
 
-    classifier_: NetworkClassifier
-    columns_: tuple[Column, ...]
     classes_: NDArray[Any]
     n_features_in_: int
 
@@ -142,7 +137,29 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         TabularClassifier
             This estimator.
         """
-        return self._fit(X, y, sample_weight, None)
+        return self._fit_table(X, y, sample_weight, None)
+
+    def fit_columns(
+        self, X: Any, y: ArrayLike, columns: Sequence[Column], sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit to some rows of a table whose columns are known, as `describe` or another model's `columns_` has them.
+
+        Kinds are those of the known columns; which categories there are, and what fills a missing value, follow from
+        the rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        columns : sequence of Column
+            What the columns of X are.
+
+        Returns
+        -------
+        TabularClassifier
+            This estimator.
+        """
+        return self._fit_table(X, y, sample_weight, columns)
 
     def describe(self, X: Any, sample_weight: ArrayLike | None = None) -> tuple[Column, ...]:
         """Return what the columns of a table mean, without fitting a network.
@@ -161,7 +178,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         frame, _ = as_frame(X)
         return self._described(frame, _weights(sample_weight, frame), None)
 
-    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, known: Sequence[Column] | None) -> Self:
+    def _fit_table(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, known: Sequence[Column] | None) -> Self:
         """Fit; `known` says what the columns are in a table of which X is some rows."""
         frame, named = as_frame(X)
         weight = _weights(sample_weight, frame)
@@ -197,24 +214,6 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
             network.set_params(knowledge=by_concept(network.knowledge, self.columns_))
         return network
 
-    def encode(self, X: Any) -> "pd.DataFrame":
-        """Return the numbers that the network sees.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_columns)
-            Raw columns, in any order. Columns that `fit` found constant, or dropped, may be absent.
-
-        Returns
-        -------
-        DataFrame of shape (n_samples, n_encoded)
-            One column for each concept of a column, such as "colour = red".
-        """
-        check_is_fitted(self)
-        frame = self._matched(*as_frame(X))
-        warn_of_unseen(frame, self.columns_)
-        return self._encoded(frame)
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row; shape (n_samples,)."""
         encoded = self.encode(X)
@@ -240,74 +239,6 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         encoded = self.encode(X)
         return self.classifier_.diagnose(encoded)
 
-    def relevance(
-        self, X: Any = None, *, kind: Literal["model", "data", "paper"] = "model", per_class: bool = False
-    ) -> Array:
-        """Return how relevant each column is for the decision as a whole, all its concepts together.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_columns), default=None
-            Rows to take means over; by default training rows that the model kept.
-        kind : {"model", "data", "paper"}, default="model"
-            ``"model"``: the mean size of the evidence that the column adds for the classes, as `explain` finds it.
-            ``"data"``: the spread of the evidence that goes along with it. ``"paper"``: Ω, summed over its concepts.
-        per_class : bool, default=False
-            Return one line for each class.
-
-        Returns
-        -------
-        array of shape (n_features_in_,) or (n_classes, n_features_in_)
-            Relevance, at least 0; 0 for a column without concepts.
-        """
-        check_is_fitted(self)
-        if kind == "paper":
-            return column_sums(self.classifier_.relevance(kind=kind, per_class=per_class), self.columns_, axis=-1)
-        rows = None if X is None else self.encode(X)
-        groups = {column.name: column.concepts for column in self.columns_ if column.needed}
-        found = self.classifier_.grouped_relevance(rows, groups=groups, kind=kind, per_class=per_class).relevance
-        total = np.zeros((*found.shape[:-1], len(self.columns_)))
-        total[..., [column.needed for column in self.columns_]] = found
-        return total
-
-    def relevance_table(self, X: Any = None, *, kind: Literal["model", "data", "paper"] = "model") -> "RelevanceTable":
-        """Return `relevance` for people: by names, the largest first; a notebook shows it with bars.
-
-        Parameters and result are those of `LTCNClassifier.relevance_table`; columns without concepts are left out.
-        """
-        from ..explain.relevance_table import RelevanceTable
-
-        found, used = self.relevance(X, kind=kind), [column.needed for column in self.columns_]
-        return RelevanceTable([column.name for column in self.columns_ if column.needed], found[used], kind)
-
-    def explain(self, X: Any, *, classes: ArrayLike | None = None, baseline: Any = None) -> "TabularExplanation":
-        """Explain why rows got their class: the evidence over columns, and over concepts and iterations.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_columns)
-            Rows.
-        classes : array-like of class labels, default=None
-            Classes that are explained; all by default.
-        baseline : DataFrame of one row, default=None
-            One row with which rows are compared, instead of training rows that the model kept.
-
-        Returns
-        -------
-        TabularExplanation
-            The explanation, with `to_frame`, `features_frame`, `to_text`, `flips` and more.
-        """
-        from ..explain.columns import by_columns
-
-        check_is_fitted(self)
-        frame = self._matched(*as_frame(X))
-        warn_of_unseen(frame, self.columns_)
-        encoded = self._encoded(frame)
-        given = None if baseline is None else self._matched(*as_frame(baseline))
-        start = None if given is None else self._encoded(given)
-        found = self.classifier_.explain(encoded, classes=classes, baseline=start)
-        return by_columns(found, self.columns_, frame, given)
-
     def edit(self, knowledge: Knowledge, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return a new model, fitted under the statements of this one and these, by names of columns or concepts.
 
@@ -328,7 +259,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         stated = self.classifier_.knowledge_ + by_concept(knowledge, self.columns_)
         edited = clone(self).set_params(classifier=clone(self.classifier_).set_params(knowledge=stated))
-        return edited._fit(X, y, sample_weight, self.columns_)
+        return edited.fit_columns(X, y, self.columns_, sample_weight)
 
     def compare(self, other: "TabularClassifier", X: Any, y: ArrayLike, *, n_folds: int | None = None) -> Comparison:
         """Say what changes from this model to another one, most often an edit of it.
@@ -393,12 +324,6 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         fitted, kind = self.classifier_.fitted_, type(self.classifier_).__name__
         return export(fitted, path, kind=kind, columns=self.columns_, **options)
 
-    @property
-    def feature_importances_(self) -> Array:
-        """Relevance of each column, summing to 1."""
-        relevance = self.relevance()
-        return relevance / (relevance.sum() or 1.0)
-
     def _described(self, frame: "pd.DataFrame", weight: Array, known: Sequence[Column] | None) -> tuple[Column, ...]:
         """Learn what the columns mean; raise one error for all that cannot be used."""
         if known is None:
@@ -412,20 +337,6 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
             drop_unusable=self.drop_unusable,
             known=known or (),
         )
-
-    def _encoded(self, frame: "pd.DataFrame") -> "pd.DataFrame":
-        import pandas as pd
-
-        parts = [column.encode(frame[column.name]) for column in self.columns_ if column.needed]
-        return pd.DataFrame(np.hstack(parts), columns=unique_concepts(self.columns_), index=frame.index)
-
-    def _matched(self, frame: "pd.DataFrame", named: bool) -> "pd.DataFrame":
-        """Check the columns of new rows against those of `fit`; name what differs."""
-        return matched(frame, named, self.columns_, type(self).__name__)
-
-    def differing_columns(self, names: Sequence[Any]) -> tuple[list[str], list[str]]:
-        """Return which columns are needed but not among `names`, and which names the model does not know."""
-        return differing(names, self.columns_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -14,7 +14,7 @@ from scipy.optimize import nnls
 from ..core.constants import CASE_ROWS
 from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
 from ..core.fit.at_once import Learned
-from ..core.fit.fitted import Fitted, distinct_networks, joint_outer, named_concepts
+from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Model, Settings, Summary, fit_model, remember, summarise
 from ..core.network.reasoning import Rule
 from ..core.readout.states import Solved
@@ -22,10 +22,9 @@ from ..core.sums.rows import Rows, Scored
 from ..core.types import Array
 from ..errors import ModelFileError
 from ..intake.arrays import space_of
-from ..intake.checks import feature_names
 from ..knowledge import Knowledge
 from ..knowledge.edges import check_terms
-from .base import NetworkClassifier, refused_parameters, warn_if_uninformed
+from .base import NetworkClassifier, refused_parameters
 from .classifier import LTCNClassifier
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
@@ -262,25 +261,19 @@ feature_importances_, fitted_
         self, candidates: Sequence[Candidate], weights: Array, constant: Array, decision: Decision, summary: Summary
     ) -> None:
         """Set the fitted attributes: raw score = prior + Σ weight · (member's score − prior)."""
-        warn_if_uninformed(decision)
         members = tuple((c.model, float(w)) for c, w in zip(candidates, weights, strict=True))
-        networks, names = distinct_networks(members), feature_names(self)
+        networks = distinct_networks(members)
         params = [next(c.params for c in candidates if c.model.network is block.network) for block in networks]
-        outer_weights, outer_bias = joint_outer(members, constant)
-        self.fitted_ = Fitted(
-            classes=self.classes_,
-            feature_names=tuple(names),
-            members=members,
-            constant=constant,
-            decision=decision,
-            summary=summary,
-            network_names=self._network_names(params),
-            concept_names=named_concepts(networks, names, block_labels(params)),
-            outer_weights=outer_weights,
-            outer_bias=outer_bias,
+        self._set_fitted(
+            members,
+            constant,
+            decision,
+            summary,
+            outer=joint_outer(members, constant),
             condition=max(c.learned.condition for c in candidates),
             longest=max(c.params["max_iter"] for c in candidates),
-            tol=self.tol,
+            network_names=self._network_names(params),
+            labels=block_labels(params),
         )
         self.rank_ = sum(c.learned.rank for c in candidates)
         free = [c.learned.degrees_of_freedom for c in candidates]

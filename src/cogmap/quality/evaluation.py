@@ -199,7 +199,7 @@ def fold_fitter(classifier: Any, X: Any) -> Callable[[Any, ArrayLike], Any]:
     if not hasattr(classifier, "describe"):
         return lambda rows, y: clone(classifier).fit(rows, y)
     columns = classifier.describe(X)
-    return lambda rows, y: clone(classifier)._fit(rows, y, None, columns)
+    return lambda rows, y: clone(classifier).fit_columns(rows, y, columns)
 
 
 def from_probabilities(

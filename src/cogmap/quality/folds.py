@@ -53,4 +53,4 @@ def refitted(model: Any, X: Any, labels: NDArray[Any], *, keep_concepts: bool = 
         again.classifier_ = clone(model.classifier_).fit(model.encode(X), labels)
         again.classes_ = again.classifier_.classes_
         return again
-    return clone(model)._fit(X, labels, None, model.columns_)
+    return clone(model).fit_columns(X, labels, model.columns_)
