@@ -119,7 +119,7 @@ def explanation_of(parts):
     """Return what the picture reads of an explanation of the classes a and b, of which b is explained."""
     classes = np.array(["setosa", "virginica"])
     return SimpleNamespace(
-        estimator=SimpleNamespace(concept_names_=NAMES, classes_=classes),
+        fitted=SimpleNamespace(concept_names=NAMES, classes=classes),
         classes=classes[1:],
         base=np.array([0.2]),
         cases=np.full((8, 1), 0.3),

@@ -86,17 +86,17 @@ def feature_effect(
     >>> from cogmap import LTCNClassifier
     >>> from cogmap.effects.effects import feature_effect
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> found = feature_effect(LTCNClassifier().fit(X, y), X, "petal width (cm)", classes=[2])
-    >>> found.values[[0, -1]].tolist()
+    >>> effect = feature_effect(LTCNClassifier().fit(X, y), X, "petal width (cm)", classes=[2])
+    >>> effect.values[[0, -1]].tolist()
     [0.1, 2.5]
-    >>> bool(found.effect[0, 0] < 0.3 < 0.5 < found.effect[-1, 0])
+    >>> bool(effect.effect[0, 0] < 0.3 < 0.5 < effect.effect[-1, 0])
     True
     """
     subject, rows, weight = _asked(estimator, X, sample_weight, kind, bins, max_rows)
     one = subject.feature(feature)
     chosen, predict = _predict(subject, classes, kind)
     axis = _axis(one, rows, weight, bins)
-    found = first_order(predict, rows, one.places, axis, weight)
+    effect = first_order(predict, rows, one.places, axis, weight)
     rug = _rug(one, rows, axis) if one.is_number else np.empty(0)
     return FeatureEffect(
         one.name,
@@ -104,11 +104,15 @@ def feature_effect(
         chosen,
         one.values(axis.blocks),
         one.is_number,
-        found.curve,
-        *((np.clip(found.low, 0, 1), np.clip(found.high, 0, 1)) if kind == "probability" else (found.low, found.high)),
+        effect.curve,
+        *(
+            (np.clip(effect.low, 0, 1), np.clip(effect.high, 0, 1))
+            if kind == "probability"
+            else (effect.low, effect.high)
+        ),
         np.bincount(axis.nearest, weight, len(axis.blocks)).astype(np.float64),
         np.sort(rug[~np.isnan(rug)]),
-        found.mean,
+        effect.mean,
     )
 
 
@@ -149,8 +153,8 @@ def pair_effect(
     rows, weight = rows[present], weight[present]
     axes = _axis(one, rows, weight, bins), _axis(other, rows, weight, bins)
     places = one.places, other.places
-    found = joint(predict, rows, places, axes, weight)
-    mass = np.zeros(found.surface.shape[:2])
+    pair = joint(predict, rows, places, axes, weight)
+    mass = np.zeros(pair.surface.shape[:2])
     np.add.at(mass, (axes[0].nearest, axes[1].nearest), weight)
     return PairEffect(
         (one.name, other.name),
@@ -158,11 +162,11 @@ def pair_effect(
         chosen,
         (one.values(axes[0].blocks), other.values(axes[1].blocks)),
         (one.is_number, other.is_number),
-        found.surface,
-        found.together,
+        pair.surface,
+        pair.together,
         mass,
         (_rug(one, rows, axes[0]), _rug(other, rows, axes[1])),
-        found.mean,
+        pair.mean,
     )
 
 
@@ -204,12 +208,12 @@ def chosen_classes(known: NDArray[Any], classes: ArrayLike | None) -> list[int]:
     if classes is None:
         return [1] if len(known) == 2 else list(range(len(known)))
     labels = known.tolist()
-    found = np.atleast_1d(np.asarray(classes, dtype=object)).tolist()
-    unknown = [label for label in found if label not in labels]
-    if unknown or not found:
+    chosen = np.atleast_1d(np.asarray(classes, dtype=object)).tolist()
+    unknown = [label for label in chosen if label not in labels]
+    if unknown or not chosen:
         named = f"{unknown[0]!r} is no class of the model" if unknown else "classes is empty"
         raise ValueError(f"{named}: the classes are {', '.join(map(repr, labels))}.")
-    return [labels.index(label) for label in found]
+    return [labels.index(label) for label in chosen]
 
 
 def _axis(feature: Feature, rows: Array, weight: Array, bins: int) -> Axis:

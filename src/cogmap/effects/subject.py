@@ -58,9 +58,9 @@ class Feature:
         if self.is_number:
             numbers = self._numbers(blocks)
             return (DAY * numbers).round().astype("datetime64[s]") if self._begins is not None else numbers
-        found = np.empty(len(blocks), dtype=object)
-        found[:] = [self.options[code] for code in self._codes(blocks)]
-        return found
+        values = np.empty(len(blocks), dtype=object)
+        values[:] = [self.options[code] for code in self._codes(blocks)]
+        return values
 
     @property
     def options(self) -> list[Any]:
@@ -119,8 +119,8 @@ class Subject:
 
     def probability(self, rows: Array) -> Array:
         """Return class probabilities, shape (n, n_classes)."""
-        found: Array = softmax(self.log_odds(rows), axis=1)
-        return found
+        probability: Array = softmax(self.log_odds(rows), axis=1)
+        return probability
 
     def feature(self, name: str) -> Feature:
         """Return a feature by its name."""

@@ -301,10 +301,10 @@ class NetworkClassifier(Explainable, TrainingRows, ClassifierMixin, BaseEstimato
         constant: Array,
         decision: Decision,
         summary: Summary,
-        *,
         outer: tuple[Array, Array],
         condition: float,
         longest: int,
+        *,
         network_names: tuple[str, ...] = ("",),
         labels: Sequence[str] = ("",),
     ) -> None:

@@ -301,16 +301,9 @@ class LTCNClassifier(NetworkClassifier):
 
     def _keep(self, model: Model, learned: Learned | Solved, decision: Decision, summary: Summary) -> None:
         """Set the fitted attributes."""
-        constant, outer = np.zeros(len(self.classes_)), model.readout.outer(model.network)
-        self._set_fitted(
-            ((model, 1.0),),
-            constant,
-            decision,
-            summary,
-            outer=outer,
-            condition=learned.condition,
-            longest=self.max_iter,
-        )
+        members, constant = ((model, 1.0),), np.zeros(len(self.classes_))
+        outer = model.readout.outer(model.network)
+        self._set_fitted(members, constant, decision, summary, outer, learned.condition, self.max_iter)
         self.alpha_, self.shrinkage_, self.rank_ = learned.alpha, learned.shrinkage, learned.rank
         self.degrees_of_freedom_, self.active_share_ = learned.degrees_of_freedom, learned.active
         if self.alpha != "loo" and self.condition_ > UNTRUSTWORTHY_CONDITION:

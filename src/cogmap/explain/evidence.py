@@ -35,6 +35,12 @@ def single_features(fitted: Fitted) -> Groups:
     return list(np.arange(fitted.n_features)[:, None])
 
 
+def by_size(values: Array, count: int) -> tuple[list[int], list[int]]:
+    """Return the positions of the `count` largest values by their size, and of the others; what is 0 is neither."""
+    order = [int(j) for j in np.argsort(-np.abs(values), kind="stable") if values[j]]
+    return order[:count], order[count:]
+
+
 def spread_rows(fitted: Fitted, count: int) -> Array:
     """Return `count` of the training rows that the model kept, so that they stand for all of them.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .bars import bar, largest, table
+from .evidence import by_size
 from .text import labels, verdict, written
 from .words import odds_words, signed
 
@@ -31,11 +32,10 @@ def explained_rows(explanation: "Explanation") -> str:
 def _row(explanation: "Explanation", row: int) -> str:
     label, _ = labels(explanation, row)
     values, start = explanation.reasons(row)
-    chosen = [j for j in np.argsort(-np.abs(values), kind="stable")[:MOST_FEATURES] if values[j]]
-    rest = np.setdiff1d(np.flatnonzero(values), chosen)
+    chosen, rest = by_size(values, MOST_FEATURES)
     names, own = explanation.feature_names, explanation.values[row]
     parts = [(names[j], written(own[j]), float(values[j])) for j in chosen]
-    if len(rest):
+    if rest:
         parts.append((f"{len(rest)} further features", "", float(values[rest].sum())))
     compared = "other rows, on average" if explanation.baseline_values is None else "the row to compare with"
     parts.append((compared, "", start))

@@ -14,7 +14,7 @@ from ..estimators.base import NetworkClassifier
 from ..estimators.tabular import TabularClassifier
 from .concepts import feature_relevance, names_and_blocks, network_of
 from .drawing import DASHES, NEGATIVE, NEUTRAL, POSITIVE, data_frame, new_axes, short_names
-from .ring import MOST_COLUMNS, Rings
+from .ring import MOST_COLUMNS, Rings, n_readable
 
 
 class CognitiveMapDisplay:
@@ -101,15 +101,15 @@ class CognitiveMapDisplay:
 
     def edges(self, n_edges: int | None = None) -> list[tuple[int, int, float]]:
         """Return the strongest edges of each block as (source, target, weight), strongest first; see `plot`."""
-        block, found = self._block_codes(), []
+        block, edges = self._block_codes(), []
         for b in range(int(block.max(initial=0)) + 1):
             inside = np.flatnonzero(block == b)
             between = np.where(np.eye(len(inside), dtype=bool), 0.0, self.weights[np.ix_(inside, inside)])
-            most = min(2 * len(inside), 20 + len(inside) // 2) if n_edges is None else n_edges
+            most = n_readable(len(inside)) if n_edges is None else n_edges
             strongest = np.argsort(-np.abs(between), axis=None, kind="stable")[:most]
             for j, i in zip(*np.unravel_index(strongest, between.shape), strict=True):
-                found.append((int(inside[j]), int(inside[i]), float(between[j, i])))
-        return sorted((edge for edge in found if edge[2] != 0), key=lambda edge: -abs(edge[2]))
+                edges.append((int(inside[j]), int(inside[i]), float(between[j, i])))
+        return sorted((edge for edge in edges if edge[2] != 0), key=lambda edge: -abs(edge[2]))
 
     def frame(self, *, n_edges: int | None = None) -> Any:
         """Return a pandas DataFrame with a row for each edge drawn, strongest first; `n_edges` as in `plot`."""

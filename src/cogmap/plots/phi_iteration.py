@@ -177,8 +177,8 @@ class PhiIterationDisplay:
 
 def _warn_once(caught: list[warnings.WarningMessage], n_fits: int) -> None:
     """Pass on what the fits warned of; for ill-conditioned readouts, one warning for all."""
-    conditions = [found for found in caught if issubclass(found.category, IllConditionedWarning)]
-    for other in (found for found in caught if found not in conditions):
+    conditions = [warning for warning in caught if issubclass(warning.category, IllConditionedWarning)]
+    for other in (warning for warning in caught if warning not in conditions):
         warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
     if conditions:
         warnings.warn(

@@ -78,6 +78,18 @@ def _by_angle(nx: Any, graph: Any, part: list[int]) -> list[int]:
     return [part[k] for k in np.argsort(np.arctan2(y, x), kind="stable")]
 
 
+def placed(edges: Array) -> Array:
+    """Return the angle of each concept of one ring; `edges` as for `ring_order`."""
+    angle = np.empty(len(edges))
+    angle[ring_order(edges)] = ring_angles(len(edges))
+    return angle
+
+
+def n_readable(n_concepts: int) -> int:
+    """Return about how many edges between so many concepts on one ring can be told apart."""
+    return min(2 * n_concepts, 20 + n_concepts // 2)
+
+
 @dataclass(frozen=True)
 class Rings:
     """The concepts on their rings.
@@ -106,7 +118,7 @@ class Rings:
         angle = np.empty(len(block))
         for b in np.unique(block):
             inside = np.flatnonzero(block == b)
-            angle[inside[ring_order(edges[np.ix_(inside, inside)])]] = ring_angles(len(inside))
+            angle[inside] = placed(edges[np.ix_(inside, inside)])
         return cls(block, linked, angle, node)
 
     @property
@@ -128,12 +140,12 @@ class Rings:
     def line_room(self, radius: float) -> float:
         """Return the least distance in points between the lines of two names on one side of a ring of that radius."""
         x, y = self.direction.T
-        found = [np.inf]
+        gaps = [np.inf]
         for b in range(self.n_blocks):
             for side in (x > -1e-9, x < 1e-9):
                 heights = np.sort((y * (radius + self.reach))[side & (self.block == b)])
-                found.extend(np.diff(heights))
-        return float(min(found))
+                gaps.extend(np.diff(heights))
+        return float(min(gaps))
 
     def fit(self, ax: Any, names: list[str], footer: float) -> tuple[Array, Array]:
         """Write the names, set the limits, and return positions of concepts (M, 2) and of headings (n_blocks, 2).

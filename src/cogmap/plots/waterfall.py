@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core.types import Array
 from ..estimators.base import NetworkClassifier
 from ..estimators.tabular import TabularClassifier
+from ..explain.evidence import by_size
 from ..explain.explanation import Explanation
 from .drawing import (
     HATCH,
@@ -171,11 +172,11 @@ class WaterfallDisplay:
         """
         if by not in ("feature", "iteration"):
             raise ValueError(f"by={by!r} is unknown: use 'feature' or 'iteration'.")
-        found = np.flatnonzero(explanation.classes == label)
-        if len(found) == 0:
+        places = np.flatnonzero(explanation.classes == label)
+        if len(places) == 0:
             raise ValueError(f"Class {label!r} is not explained here: choose one of {explanation.classes.tolist()}.")
         make = cls._by_feature if by == "feature" else cls._by_iteration
-        return make(explanation, row, label, int(found[0])).plot(**options)
+        return make(explanation, row, label, int(places[0])).plot(**options)
 
     @classmethod
     def _by_feature(cls, explanation: Explanation, row: int, label: Any, code: int) -> Self:
@@ -247,11 +248,11 @@ class WaterfallDisplay:
         parts = self._feature_parts(n_bars) if self.by == "feature" else self._iteration_parts(n_bars)
         if self.cases:
             parts.append(("cases", len(self.contributions), self.cases, np.array([])))
-        found, total = [], self.start
+        bars, total = [], self.start
         for label, first, change, part in parts:
-            found.append(Step(label, first, total, total + change, part))
+            bars.append(Step(label, first, total, total + change, part))
             total = total + change
-        return found
+        return bars
 
     def frame(self, *, n_bars: int = 12) -> Any:
         """Return a pandas DataFrame with a row for each bar: step, start, end, change; its largest concept, if any."""
@@ -269,11 +270,11 @@ class WaterfallDisplay:
 
     def _feature_parts(self, n_bars: int) -> list[tuple[str, int, float, Array]]:
         """Return label, number, change and no concepts of the largest features, and of the others together."""
-        order = [int(j) for j in np.argsort(-np.abs(self.contributions), kind="stable") if self.contributions[j]]
-        alone = order if len(order) <= n_bars else order[: n_bars - 1]
+        many = np.count_nonzero(self.contributions) > n_bars
+        alone, rest = by_size(self.contributions, n_bars - 1 if many else n_bars)
         names, none = short_names(self.names, 40), np.array([])
         parts = [(names[j], j, float(self.contributions[j]), none) for j in alone]
-        if rest := order[len(alone) :]:
+        if rest:
             parts.append((f"{len(rest)} others", rest[0], float(self.contributions[rest].sum()), none))
         return parts
 
@@ -282,11 +283,11 @@ class WaterfallDisplay:
         used = np.flatnonzero(self.contributions.any(axis=1))
         last = int(max(used.max(initial=-1), 0 if self.stopped_at is None else self.stopped_at - 1))
         alone = n_bars - 1 if last >= n_bars else last + 1
-        found = [(str(t), t, self.contributions[t]) for t in range(alone)]
+        parts = [(str(t), t, self.contributions[t]) for t in range(alone)]
         if alone <= last:
             label = str(last) if alone == last else f"{alone}–{last}"
-            found.append((label, alone, self.contributions[alone : last + 1].sum(axis=0)))
-        return [(label, t, float(part.sum()), part) for label, t, part in found]
+            parts.append((label, alone, self.contributions[alone : last + 1].sum(axis=0)))
+        return [(label, t, float(part.sum()), part) for label, t, part in parts]
 
     def _rows(self, n_bars: int, n_concepts: int) -> list[Row]:
         """Return the rows of the picture from top to bottom."""

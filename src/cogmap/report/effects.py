@@ -38,9 +38,9 @@ def effects(subject: Subject) -> dict[str, Any]:
     count = np.bincount(subject.codes, minlength=len(subject.classes))
     shown = [1] if len(count) == 2 else sorted(np.argsort(-count, kind="stable")[:MOST_LINES].tolist())
     labels = subject.model.classes_[shown]
-    found = [feature_effect(subject.model, subject.inputs, name, classes=labels) for name in names]
+    effects = [feature_effect(subject.model, subject.inputs, name, classes=labels) for name in names]
     classes = [subject.classes[k] for k in shown]
-    return {"classes": classes, "columns": [_plain(effect, classes) for effect in found]}
+    return {"classes": classes, "columns": [_plain(effect, classes) for effect in effects]}
 
 
 def _plain(effect: FeatureEffect, classes: list[str]) -> dict[str, Any]:

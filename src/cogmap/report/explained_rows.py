@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.types import Array
+from ..explain.evidence import by_size
 from ..explain.words import odds_words
 from ..plots.waterfall import compared_with
 from ..tables.columns import spelled
@@ -45,14 +46,14 @@ def _typical(subject: Subject, told: Unseen) -> list[tuple[int, str]]:
     spread = initial.std(axis=0)
     scaled: Array = initial / np.where(spread > 0, spread, 1.0)
     frequent = np.argsort(-np.bincount(subject.codes, minlength=len(subject.classes)), kind="stable")[:MOST_TYPICAL]
-    found = []
+    rows = []
     for k in sorted(frequent.tolist()):
         inside: Codes = np.flatnonzero((subject.codes == k) & right)
         if len(inside):
             centre = scaled[subject.codes == k].mean(axis=0)
             nearest = inside[((scaled[inside] - centre) ** 2).sum(axis=1).argmin()]
-            found.append((int(nearest), f"typical of {subject.classes[k]}"))
-    return found
+            rows.append((int(nearest), f"typical of {subject.classes[k]}"))
+    return rows
 
 
 def _least_certain(told: Unseen) -> list[tuple[int, str]]:
@@ -82,8 +83,8 @@ def explained_rows(subject: Subject, told: Unseen) -> dict[str, Any]:
 
 
 def _rows(subject: Subject, told: Unseen, chosen: list[tuple[int, str]]) -> list[dict[str, Any]]:
-    found = told.explanations(subject, [position for position, _ in chosen])
-    return [_row(subject, told, *found[position], position, role) for position, role in chosen]
+    explanations = told.explanations(subject, [position for position, _ in chosen])
+    return [_row(subject, told, *explanations[position], position, role) for position, role in chosen]
 
 
 def _row(subject: Subject, told: Unseen, explanation: Any, i: int, position: int, role: str) -> dict[str, Any]:
@@ -91,8 +92,7 @@ def _row(subject: Subject, told: Unseen, explanation: Any, i: int, position: int
     explained = int(np.flatnonzero(explanation.classes == label)[0])
     code = int(told.predicted[position])
     values = explanation.attributions[i, :, explained]
-    order = np.argsort(-np.abs(values), kind="stable")
-    shown = [int(j) for j in order[:MOST_REASONS] if values[j]]
+    shown, rest = by_size(values, MOST_REASONS)
     return {
         "position": position,
         "label": spelled(explanation.index[i]),
@@ -105,8 +105,8 @@ def _row(subject: Subject, told: Unseen, explanation: Any, i: int, position: int
         "unit": explanation.unit(label),
         "start": float(explanation.baseline_scores[i, explained]),
         "reasons": [_reason(explanation, i, j, float(values[j]), label) for j in shown],
-        "others": float(values.sum() - values[shown].sum()),
-        "n_others": int((values != 0).sum()) - len(shown),
+        "others": float(values[rest].sum()),
+        "n_others": len(rest),
         "evidence": float(explanation.evidence[i, explained]),
     }
 

@@ -36,5 +36,5 @@ def quietly(compute: Callable[[], Any]) -> tuple[Any, list[str]]:
     """Return a result, and the warnings on the way as sentences: a report shows them where they matter."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = compute()
-    return found, sorted({str(warning.message) for warning in caught})
+        result = compute()
+    return result, sorted({str(warning.message) for warning in caught})

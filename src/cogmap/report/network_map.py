@@ -22,13 +22,13 @@ def network_maps(subject: Subject) -> list[dict[str, Any]]:
     network = subject.network
     names, _ = names_and_blocks(network)
     relevance, _ = quietly(lambda: feature_relevance(network))
-    found, start = [], 0
+    maps, start = [], 0
     fitted = network.fitted_
     for name, model in zip(fitted.network_names, fitted.networks, strict=True):
         own = slice(start, start + len(model.network.bias))
-        found.append(_network_map(name, names[own].tolist(), relevance[own], network.inner_weights_[own, own]))
+        maps.append(_network_map(name, names[own].tolist(), relevance[own], network.inner_weights_[own, own]))
         start = own.stop
-    return found
+    return maps
 
 
 def _network_map(name: str, names: list[str], relevance: Array, weights: Array) -> dict[str, Any]:

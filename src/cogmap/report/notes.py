@@ -37,8 +37,8 @@ MISSING = 0.05
 def notes(subject: Subject) -> list[dict[str, Any]]:
     """Return the notes, the most serious first; each has a kind, the columns, and a sentence."""
     frame = subject.frame[subject.used_columns]
-    found = [*_leaking(frame, subject.codes), *_constant(frame), *_duplicates(frame), *_missing(frame)]
-    return found + _repeated_rows(frame, subject.codes)
+    notes = [*_leaking(frame, subject.codes), *_constant(frame), *_duplicates(frame), *_missing(frame)]
+    return notes + _repeated_rows(frame, subject.codes)
 
 
 def _note(kind: str, columns: list[str], text: str, **numbers: float) -> dict[str, Any]:
@@ -71,19 +71,19 @@ def _duplicates(frame: "pd.DataFrame") -> list[dict[str, Any]]:
         groups = pd.factorize(values, use_na_sentinel=False)[0]
         if groups.any():
             alike[groups.tobytes()].append(str(name))
-    found = []
+    notes = []
     for names in alike.values():
         for one, other in combinations(names, 2):
             if frame[one].astype(object).equals(frame[other].astype(object)):
-                found.append(_note("duplicate", [one, other], "They hold the same values in all rows: leave one out."))
+                notes.append(_note("duplicate", [one, other], "They hold the same values in all rows: leave one out."))
             elif frame[one].nunique(dropna=False) <= len(frame) / 2:
                 text = "Each tells the other exactly, under other names: leave one out."
-                found.append(_note("duplicate", [one, other], text))
-    return found
+                notes.append(_note("duplicate", [one, other], text))
+    return notes
 
 
 def _leaking(frame: "pd.DataFrame", codes: Any) -> list[dict[str, Any]]:
-    found = []
+    notes = []
     for name in frame:
         accuracy = alone(frame[name], codes)
         if accuracy >= LEAKS:
@@ -91,8 +91,8 @@ def _leaking(frame: "pd.DataFrame", codes: Any) -> list[dict[str, Any]]:
                 f"It alone tells the class almost perfectly (balanced accuracy {accuracy:.3f}, cross-validated). Ask "
                 "whether it is known before the class is; if it is not, leave it out."
             )
-            found.append(_note("leaking", [name], text, balanced_accuracy=accuracy))
-    return found
+            notes.append(_note("leaking", [name], text, balanced_accuracy=accuracy))
+    return notes
 
 
 def alone(values: "pd.Series", codes: Any) -> float:

@@ -43,10 +43,10 @@ def overview(subject: Subject) -> dict[str, Any]:
 
 def _networks(fitted: Fitted) -> list[dict[str, Any]]:
     """Return each block: its name, size, nonlinearity, and weight in the stack."""
-    found = []
+    networks = []
     for name, model in zip(fitted.network_names, fitted.networks, strict=True):
         own = [(member, weight) for member, weight in fitted.members if member.network is model.network]
-        found.append(
+        networks.append(
             {
                 "name": name,
                 "n_concepts": len(model.network.bias),
@@ -57,7 +57,7 @@ def _networks(fitted: Fitted) -> list[dict[str, Any]]:
                 "cases": any(isinstance(member.readout, CaseReadout) for member, _ in own),
             }
         )
-    return found
+    return networks
 
 
 def _remembered(fitted: Fitted) -> int:

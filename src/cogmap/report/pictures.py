@@ -55,10 +55,10 @@ def largest(classes: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
 
 def cumulated(one: dict[str, Any], with_cases: bool) -> list[float]:
     """Return the mean evidence for a class at the start, after features and iterations, and with the cases."""
-    found = [one["base"]]
+    totals = [one["base"]]
     for step in [*one["steps"], *([one["cases"]] if with_cases else [])]:
-        found.append(found[-1] + step)
-    return found
+        totals.append(totals[-1] + step)
+    return totals
 
 
 def settling_chart(moves: list[float]) -> dict[str, Any] | None:

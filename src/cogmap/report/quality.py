@@ -18,17 +18,17 @@ def quality(subject: Subject, told: Unseen) -> dict[str, Any]:
     """Return the evaluation of the parameters and of the model; `reason` says why there is no cross-validation."""
     counts = np.bincount(subject.codes, minlength=len(subject.classes))
     itself = from_probabilities(subject.probability, subject.codes, subject.classes, subject.predicted)
-    found = None if told.reason else _cross_validated(subject, told)
+    unseen = None if told.reason else _cross_validated(subject, told)
     return {
         "n_folds": told.n_folds,
         "reason": told.reason,
-        "cross_validated": None if found is None else _plain(found),
+        "cross_validated": None if unseen is None else _plain(unseen),
         "itself": _plain(itself),
         "most_frequent": {
             "name": subject.classes[int(counts.argmax())],
             "share": float(counts.max() / counts.sum()),
         },
-        "remark": (found or itself).remark,
+        "remark": (unseen or itself).remark,
     }
 
 
@@ -40,9 +40,9 @@ def _cross_validated(subject: Subject, told: Unseen) -> Evaluation:
     return from_probabilities(told.probability[:, present], truth, names, predicted)
 
 
-def _plain(found: Evaluation) -> dict[str, Any]:
-    return asdict(found) | {
-        "classes": list(found.classes),
-        "confusion": found.confusion.tolist(),
-        "calibration": [asdict(one) for one in found.calibration],
+def _plain(evaluation: Evaluation) -> dict[str, Any]:
+    return asdict(evaluation) | {
+        "classes": list(evaluation.classes),
+        "confusion": evaluation.confusion.tolist(),
+        "calibration": [asdict(one) for one in evaluation.calibration],
     }

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.types import Array
 from ..plots.drawing import short_names, shortened
-from ..plots.ring import ring_angles, ring_order
+from ..plots.ring import n_readable, placed
 
 
 class Frame(NamedTuple):
@@ -66,7 +66,7 @@ def ring(one: dict[str, Any], frame: Frame) -> dict[str, Any]:
 
 def _first_threshold(edges: list[dict[str, Any]], n_concepts: int, largest: float) -> int:
     """Return the slider's first position, at which about as many edges are shown as can be told apart."""
-    n_shown = int(min(2 * n_concepts, 20 + n_concepts / 2))
+    n_shown = n_readable(n_concepts)
     if len(edges) <= n_shown or largest == 0:
         return 0
     return int(np.floor(STEPS * abs(edges[n_shown - 1]["weight"]) / largest))
@@ -77,9 +77,7 @@ def _angles(count: int, shown: list[dict[str, Any]]) -> Array:
     linked = np.zeros((count, count))
     for edge in shown:
         linked[edge["source"], edge["target"]] = 1
-    angle = np.empty(count)
-    angle[ring_order(linked)] = ring_angles(count)
-    return angle
+    return placed(linked)
 
 
 def _node_radii(shares: list[float]) -> Array:
@@ -95,12 +93,12 @@ def _nodes(
     names = [shortened(name, width) for name in short_names([concept["name"] for concept in concepts], width)]
     # All names are equally far out, so that neighbours keep to their lines.
     reach = LARGEST_NODE + GAP
-    found = []
+    nodes = []
     for k, concept in enumerate(concepts):
         right, up = np.cos(angle[k]), np.sin(angle[k])
         x, y = position[k] + reach * np.array([right, -up])
         middle = abs(right) < 0.1
-        found.append(
+        nodes.append(
             {
                 **concept,
                 "number": k + 1,
@@ -113,7 +111,7 @@ def _nodes(
                 "anchor": "middle" if middle else "start" if right > 0 else "end",
             }
         )
-    return found
+    return nodes
 
 
 def _curve(position: Array, node: Array, centre: Array, source: int, target: int) -> str:
@@ -130,5 +128,5 @@ def _curve(position: Array, node: Array, centre: Array, source: int, target: int
 
 def _unit(vector: Array) -> Array:
     length = float(np.hypot(*vector))
-    found: Array = vector / length if length else vector
-    return found
+    unit: Array = vector / length if length else vector
+    return unit

@@ -39,16 +39,16 @@ def _changes(subject: Subject, n_folds: int) -> dict[str, Any]:
         # The same warnings came when the model was fitted.
         warnings.simplefilter("ignore")
         without, stated = (_fitted(subject, knowledge) for knowledge in (None, subject.network.knowledge_))
-        found = without.compare(stated, subject.inputs, subject.labels, n_folds=n_folds or None)
-    changed = (item for item in found.relevance.items() if item[1].before != item[1].after)
+        comparison = without.compare(stated, subject.inputs, subject.labels, n_folds=n_folds or None)
+    changed = (item for item in comparison.relevance.items() if item[1].before != item[1].after)
     moved = sorted(changed, key=lambda item: -abs(item[1].after - item[1].before))
     return {
-        "n_rows": found.n_rows,
-        "measured": found.measured,
-        "scores": [{"name": name, **getattr(found, name)._asdict()} for name in METRICS],
-        "n_changed_rows": len(found.rows),
-        "n_changed_edges": len(found.edges),
-        "edges": [edge._asdict() for edge in found.edges[:SHOWN]],
+        "n_rows": comparison.n_rows,
+        "measured": comparison.measured,
+        "scores": [{"name": name, **getattr(comparison, name)._asdict()} for name in METRICS],
+        "n_changed_rows": len(comparison.rows),
+        "n_changed_edges": len(comparison.edges),
+        "edges": [edge._asdict() for edge in comparison.edges[:SHOWN]],
         "relevance": [{"name": name, **change._asdict()} for name, change in moved[:SHOWN]],
     }
 

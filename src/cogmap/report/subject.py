@@ -55,8 +55,8 @@ class Subject:
     @property
     def network(self) -> NetworkClassifier:
         """The network: the model itself, or the one that it contains."""
-        found: NetworkClassifier = getattr(self.model, "classifier_", self.model)
-        return found
+        network: NetworkClassifier = getattr(self.model, "classifier_", self.model)
+        return network
 
     @property
     def is_tabular(self) -> bool:

@@ -46,13 +46,13 @@ class Unseen:
 
     def explanations(self, subject: Subject, positions: Sequence[int]) -> dict[int, tuple[Any, int]]:
         """Return for each row the explanation that holds it, by the model that did not see it, and its place there."""
-        found: dict[int, tuple[Any, int]] = {}
+        explanations: dict[int, tuple[Any, int]] = {}
         for k, model in enumerate(self.models):
             own = [position for position in positions if self.fold[position] == k]
             if own:
                 explanation = model.explain(subject.rows(own))
-                found |= {position: (explanation, i) for i, position in enumerate(own)}
-        return found
+                explanations |= {position: (explanation, i) for i, position in enumerate(own)}
+        return explanations
 
 
 def unseen(subject: Subject, n_folds: int) -> Unseen:

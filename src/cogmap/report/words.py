@@ -45,13 +45,13 @@ def summary(facts: dict[str, Any]) -> list[str]:
 
 
 def _quality(quality: dict[str, Any]) -> list[str]:
-    found, frequent = quality["cross_validated"], quality["most_frequent"]
+    unseen, frequent = quality["cross_validated"], quality["most_frequent"]
     always = f"always saying “{frequent['name']}” would be right for {percent(frequent['share'])}"
     remark = [quality["remark"]] * bool(quality["remark"])
-    if found is None:
+    if unseen is None:
         return [f"It was not cross-validated: {quality['reason']}", *remark]
-    right = f"Of rows that it did not see, such a model gets {percent(found['accuracy'])} right; {always}."
-    gain = quality["itself"]["accuracy"] - found["accuracy"]
+    right = f"Of rows that it did not see, such a model gets {percent(unseen['accuracy'])} right; {always}."
+    gain = quality["itself"]["accuracy"] - unseen["accuracy"]
     if gain > 0.1:
         right += (
             f" On the given rows it is right for {percent(quality['itself']['accuracy'])}: if it was fitted on them, "

@@ -93,10 +93,10 @@ def _header(file: BinaryIO) -> tuple[dict[str, Any], int, int]:
     return header, 8 + length, size
 
 
-def _sealed(found: Any) -> str:
-    if not (isinstance(found, dict) and set(found) == {KEY} and isinstance(found[KEY], str)):
+def _sealed(metadata: Any) -> str:
+    if not (isinstance(metadata, dict) and set(metadata) == {KEY} and isinstance(metadata[KEY], str)):
         raise ModelFileError("it is no cogmap model: its safetensors metadata must have the entry 'cogmap' alone.")
-    return found[KEY]
+    return metadata[KEY]
 
 
 class Tensor(NamedTuple):
@@ -110,9 +110,9 @@ class Tensor(NamedTuple):
 
 def _tensors(header: dict[str, Any], n_bytes: int) -> dict[str, Tensor]:
     """Return the arrays of a header; they must fill the data, without gaps and one after another."""
-    found = {name: _tensor(name, entry) for name, entry in header.items()}
+    tensors = {name: _tensor(name, entry) for name, entry in header.items()}
     place = 0
-    for tensor in sorted(found.values()):
+    for tensor in sorted(tensors.values()):
         if tensor.start != place:
             raise ModelFileError("it is damaged, or no cogmap model: its arrays overlap, or leave gaps.")
         place = tensor.stop
@@ -120,7 +120,7 @@ def _tensors(header: dict[str, Any], n_bytes: int) -> dict[str, Tensor]:
         raise ModelFileError(
             f"it is damaged, or no cogmap model: its header describes {place} bytes, and {n_bytes} follow it."
         )
-    return found
+    return tensors
 
 
 def _tensor(name: str, entry: Any) -> Tensor:
@@ -129,9 +129,9 @@ def _tensor(name: str, entry: Any) -> Tensor:
     sound = sound and _are_sizes(entry["data_offsets"]) and len(entry["data_offsets"]) == 2
     if sound:
         start, stop = entry["data_offsets"]
-        found = Tensor(start, stop, entry["dtype"], tuple(entry["shape"]))
-        if found.stop - found.start == prod(found.shape) * DTYPES[found.dtype].itemsize:
-            return found
+        tensor = Tensor(start, stop, entry["dtype"], tuple(entry["shape"]))
+        if tensor.stop - tensor.start == prod(tensor.shape) * DTYPES[tensor.dtype].itemsize:
+            return tensor
     raise ModelFileError(
         f"it is damaged, or no cogmap model: its header describes {name[:80]!r} in no way that is one."
     )
@@ -147,13 +147,13 @@ def _unsealed(sealed: str) -> Any:
     # Lone surrogates cannot be encoded; they are no part of what was written.
     if sha256(text.encode(errors="replace")).hexdigest() != digest:
         raise ModelFileError("it is damaged: its document does not match its SHA-256.")
-    found = _parsed(text, "document")
+    document = _parsed(text, "document")
     try:
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         near = error.object[max(error.start - 20, 0) : error.end]
         raise ModelFileError(f"its document holds half a character, a lone surrogate: {near!a}.") from error
-    return found
+    return document
 
 
 def _parsed(text: str, name: str) -> Any:
@@ -170,10 +170,10 @@ def _parsed(text: str, name: str) -> Any:
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         raise ValueError("a key occurs twice in one object")
-    return found
+    return entries
 
 
 def _refuse_constant(name: str) -> Any:

@@ -33,9 +33,9 @@ class Arrays:
 
     def take(self, name: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
         """Read the array of this name, whose dtype and shape must be these."""
-        found = self.described.pop(name, None)
-        if found != (dtype, shape):
-            held = "lacks it" if found is None else f"holds {found[0]} {list(found[1])}"
+        known = self.described.pop(name, None)
+        if known != (dtype, shape):
+            held = "lacks it" if known is None else f"holds {known[0]} {list(known[1])}"
             raise ModelFileError(f"{name} is announced as {dtype} {list(shape)}, and the file {held}.")
         return self.read(name, dtype, shape)
 
@@ -207,12 +207,12 @@ class Array:
         return self._taken(node, shape, scope)
 
     def _taken(self, node: Json, shape: tuple[int, ...], scope: Scope) -> NDArray[Any]:
-        found = scope.arrays.take(scope.path, self.dtype, shape)
-        scope.need(sha256(_bytes(found)).hexdigest() == node["sha256"], "what its SHA-256 says: the file is damaged")
+        array = scope.arrays.take(scope.path, self.dtype, shape)
+        scope.need(sha256(_bytes(array)).hexdigest() == node["sha256"], "what its SHA-256 says: the file is damaged")
         # A true value other than 1 would make numpy count a mask's entries wrongly, and write beyond its selection.
-        scope.need(self.dtype != "BOOL" or bool((found.view(np.uint8) <= 1).all()), "an array of 0 and 1")
-        scope.need(bool(np.isfinite(found).all()), "an array of finite numbers")
-        return np.asfortranarray(found) if node["order"] == "F" else found
+        scope.need(self.dtype != "BOOL" or bool((array.view(np.uint8) <= 1).all()), "an array of 0 and 1")
+        scope.need(bool(np.isfinite(array).all()), "an array of finite numbers")
+        return np.asfortranarray(array) if node["order"] == "F" else array
 
 
 def _bytes(array: NDArray[Any]) -> Any:

@@ -110,8 +110,8 @@ def _encoded(column: Column, values: Tensor) -> list[Tensor]:
     absent = numbers.apply("IsNaN")
     parts = [] if column.kind == "constant" else [absent.where(float(column.fill or 0), numbers)]
     if column.kind == "date":
-        found = date_parts(parts[0], column.first or 0.0)
-        parts = [found[part] for part in column.parts]
+        every = date_parts(parts[0], column.first or 0.0)
+        parts = [every[part] for part in column.parts]
     return parts + [absent.as_float64()] * column.missing
 
 
@@ -138,7 +138,7 @@ def _lines(column: Column) -> NDArray[np.float64]:
 
 def _unused(texts: Collection[object], text: str) -> str:
     """Return the empty text, or the first of "text", "texttext", … that is not among these."""
-    found = ""
-    while found in texts:
-        found += text
-    return found
+    free = ""
+    while free in texts:
+        free += text
+    return free
