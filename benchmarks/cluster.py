@@ -29,7 +29,6 @@ from data import load, names
 from cogmap import LTCNClassifier, stream
 from cogmap.core.sums import sources
 from cogmap.core.sums.rows import MOST_ROWS
-from cogmap.estimators import classifier
 from cogmap.intake import blocks as intake
 
 BLOCK_ROWS, FEW = 384, 100
@@ -45,7 +44,7 @@ def let_blocks_be_small(folder):
 
 def let_be_many(most):
     """Set from how many rows on fits are in blocks."""
-    classifier.MOST_ROWS = intake.MOST_ROWS = stream.MOST_ROWS = most
+    intake.MOST_ROWS = most
 
 
 def partitions(n, *, aligned):

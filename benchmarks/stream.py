@@ -30,7 +30,6 @@ import numpy as np
 from cogmap import LTCNClassifier, stream
 from cogmap.core.fit import judges
 from cogmap.core.sums import sources
-from cogmap.estimators import classifier
 from cogmap.intake import blocks as intake
 from cogmap.intake.progress import Writer
 
@@ -53,7 +52,7 @@ def contract(_):
         for alpha in ("loo", 1.0):
             fitted = []
             for most in (10**9, 50):
-                classifier.MOST_ROWS = intake.MOST_ROWS = stream.MOST_ROWS = most
+                intake.MOST_ROWS = most
                 fitted.append(LTCNClassifier(alpha=alpha).fit(X, y)._scores(X))
             at_once, blocks = fitted
             change = np.abs(blocks - at_once).max() / np.abs(at_once).max()

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -11,26 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.concepts.scaling import varying
+from ..core.concepts.concepts import Concepts
 from ..core.decision.decision import Decision, class_covariance, judged_rows
 from ..core.device.scores import probabilities, scores_of
 from ..core.explain.relevance import Interval
 from ..core.fit.at_once import Learned
-from ..core.fit.model import Model, Summary, summarise
+from ..core.fit.model import Model, Settings, Summary
+from ..core.fit.passes import Range
 from ..core.network.dynamics import Dynamics, diagnose, merged
-from ..core.sums.rows import Rows, Scored, merge_copies, weighted_rows
+from ..core.sums.rows import Rows, Scored
+from ..core.sums.statistics import Source
 from ..core.types import Array
-from ..errors import KnowledgeWarning, ManyClassesWarning, NoInformationWarning
-from ..intake.arrays import check_same_space, labels_of, on_host, space_of
-from ..intake.checks import LEAST_WEIGHT, MOST_WEIGHT, check_weights, checked_array, checked_rows
-from ..intake.labels import COST_OF_CLASSES, MANY_CLASSES, checked_labels
-from ..intake.memory import check_memory
+from ..errors import NoInformationWarning
+from ..intake.arrays import labels_of, on_host, space_of
+from ..intake.checks import checked_array, checked_rows
 from ..knowledge import Knowledge
-from ..knowledge.edges import checked_knowledge, irrelevant_features, without_effect
+from ..knowledge.edges import checked_knowledge
 from ..quality.comparison import Comparison, Edge, compare
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a list of networks, seen as one with block-diagonal inner weights.
 
-    Checking the training rows sets `_summary`. A subclass sets the rest of the fitted state: `_members`, each a `Model`
+    A subclass sets the fitted state: `_summary`; `_members`, each a `Model`
     with its weight in the raw score, and `_constant`, what is added to them; `_networks`, one `Model` for each block
     (members may share a network); `_longest`, the most iterations that it allowed; and `_decision`.
     `_network_names` tell the networks apart, whichever of them are used.
@@ -51,6 +49,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     class_count_: Array
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     n_iter_: int
     inner_weights_: Array
     outer_weights_: Array
@@ -410,8 +409,22 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
         return export(self, path, opset=opset, contributions=contributions, dtype=dtype)
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Raise an error where a parameter is not what it may be."""
+        raise NotImplementedError
+
+    def settings(self, known: Range) -> list[Settings]:
+        """Return what the core needs to know of the parameters of every network, given the range of the features."""
+        raise NotImplementedError
+
+    def fit_rows(self, rows: Rows, every: Sequence[Settings]) -> None:
+        """Fit networks of these settings to all rows at once; copies are merged already."""
+        raise NotImplementedError
+
+    def fit_source(
+        self, source: Source[Rows], known: Range, every: Sequence[Settings], learn: Callable[[Settings], Concepts]
+    ) -> None:
+        """Fit networks of these settings to blocks of rows in passes; `learn` learns the concepts of one of them."""
         raise NotImplementedError
 
     def _scores(self, X: ArrayLike) -> Array:
@@ -489,77 +502,3 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         weights = [model.network.weights for model in self._networks]
         self.inner_weights_ = weights[0] if len(weights) == 1 else block_diag(*weights)
         self.inner_bias_ = np.concatenate([model.network.bias for model in self._networks])
-
-    def _training_rows(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
-        """Check the input and merge copies of rows; set `classes_` and `class_count_`."""
-        return self._merged(*self._given_rows(X, y, sample_weight))
-
-    def _merged(self, rows: Array, codes: NDArray[np.intp], weight: Array, share: Array) -> Rows:
-        """Merge copies of rows, and keep a summary."""
-        rows, codes, weight = merge_copies(rows, codes, weight)
-        self._warn_of_constants(varying(rows))
-        check_memory(len(rows), int(varying(rows).sum()), getattr(self, "terms", None), len(self.classes_))
-        found = weighted_rows(rows, codes, weight, share)
-        self._summary = summarise(found)
-        return found
-
-    def _given_rows(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Array, NDArray[np.intp], Array, Array]:
-        """Check the input; return rows of positive weight, their class codes and weights, and the classes' weights.
-
-        Sets `classes_` and `class_count_`.
-        """
-        check_same_space(X, y=y, sample_weight=sample_weight)
-        rows = self._without_irrelevant(checked_rows(self, X, reset=True))
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = checked_labels(on_host(y))
-        if len(labels) != len(rows):
-            raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
-        check_classification_targets(labels)
-        weight = _check_sample_weight(on_host(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
-        check_weights(weight)
-        if not (weight > 0).all():
-            rows, labels, weight = rows[weight > 0], labels[weight > 0], weight[weight > 0]
-        if len(rows) == 0:
-            raise ValueError("Every sample_weight is 0: give rows of at least two classes a weight above 0.")
-        classes, codes = np.unique(labels, return_inverse=True)
-        count = np.bincount(codes, weight, len(classes)).astype(np.float64)
-        return rows, codes, weight, self._class_shares(classes, count)
-
-    def _without_irrelevant(self, rows: Array) -> Array:
-        """Return checked rows with 0 in the features that are stated to be irrelevant; set `knowledge_`."""
-        self.knowledge_ = checked_knowledge(self.knowledge, self._feature_names())
-        silent = irrelevant_features(self.knowledge_, self._feature_names())
-        # A constant column is no concept, and merges the rows that nothing else tells apart.
-        return np.where(silent, 0.0, rows) if silent.any() else rows
-
-    def _class_shares(self, classes: NDArray[Any], count: Array) -> Array:
-        """Set `classes_` and `class_count_`; return the weight that `class_weight` gives each class."""
-        if len(classes) < 2:
-            only = classes.tolist()[0]
-            raise ValueError(f"y holds one class ({only!r}) only: a classifier needs at least two classes.")
-        share: Array = compute_class_weight(self.class_weight, classes=classes, y=classes, sample_weight=count)
-        if not ((share >= LEAST_WEIGHT) & (share <= MOST_WEIGHT)).all():
-            raise ValueError(
-                f"class_weight={self.class_weight!r} must give every class a weight from {LEAST_WEIGHT:g} to "
-                f"{MOST_WEIGHT:g}."
-            )
-        if len(classes) > MANY_CLASSES:
-            warnings.warn(
-                f"y holds {len(classes)} classes: {COST_OF_CLASSES} If y is a quantity, cut it into a few ranges.",
-                ManyClassesWarning,
-                stacklevel=4,
-            )
-        self.classes_, self.class_count_ = classes, count
-        return share
-
-    def _warn_of_constants(self, varies: NDArray[np.bool_]) -> None:
-        """Warn of statements that have no effect, because their feature is constant and so has no edges."""
-        for statement, name in without_effect(self.knowledge_, self._feature_names(), varies):
-            warnings.warn(
-                f"'{statement}' has no effect: {name!r} is constant in these rows, and so is no concept.",
-                KnowledgeWarning,
-                stacklevel=5,
-            )

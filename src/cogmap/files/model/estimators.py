@@ -165,7 +165,7 @@ def _refused_parameters() -> Iterator[None]:
 def _complete_single(estimator: Any, scope: Scope) -> None:
     scope.need(len(estimator._members) == 1, "those of one member")
     with _refused_parameters():
-        estimator._check_parameters()
+        estimator.check_parameters()
         if not isinstance(estimator.inner, str):
             estimator._given_weights()
     _complete_networks(estimator, scope)
@@ -178,7 +178,7 @@ def _complete_tuned(estimator: Any, scope: Scope) -> None:
         # The grids' product is listed only once the results say that it is no longer than they are.
         size = prod(len(as_grid(getattr(estimator, name))) for name in GRID)
         scope.need(size <= len(results["params"]) <= size + 1, "results for each combination of the grids")
-        estimator._configurations()
+        estimator.check_parameters()
     _complete_networks(estimator, scope)
 
 
