@@ -48,7 +48,7 @@ class SparkSupply:
     def of(cls, dataset: Any, reader: "Reader") -> Self:
         """Check and count the partitions."""
         chosen = reader.select(dataset)
-        counts = {i: _loaded(part) for i, part in _collected(chosen, Count(reader))}
+        counts = {i: _loaded(part) for i, part in collected(chosen, Count(reader))}
         with_rows = [count for _, count in sorted(counts.items()) if count[1] is not None]
         if not with_rows:
             raise ValueError("The dataframe has no rows of positive weight: give one that has.")
@@ -61,7 +61,7 @@ class SparkSupply:
 
     def gather(self) -> Sequence[RawBlock]:
         """Return all rows, where they are few."""
-        parts = sorted(_collected(self.dataset, Gathering(self.reader)))
+        parts = sorted(collected(self.dataset, Gathering(self.reader)))
         return [block for _, part in parts for block in _loaded(part)]
 
     def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
@@ -138,7 +138,7 @@ def _vector(value: Any) -> Any:
     return dense
 
 
-def _collected(dataset: Any, function: Callable[[Iterator[Any]], Iterator[Any]]) -> list[tuple[int, bytes]]:
+def collected(dataset: Any, function: Callable[[Iterator[Any]], Iterator[Any]]) -> list[tuple[int, bytes]]:
     """Run a function of each partition; return what each answered, by the partition's index."""
     rows = dataset.mapInArrow(function, "part int, piece int, answer binary").toLocalIterator()
     pieces = sorted((row["part"], row["piece"], bytes(row["answer"])) for row in rows)
@@ -169,7 +169,7 @@ def _loaded(text: bytes) -> Any:
     return answer
 
 
-def _answered(answer: Any) -> Iterator[Any]:
+def answered(answer: Any) -> Iterator[Any]:
     """Yield the answer of a partition, in pieces: Java copies each row several times over.
 
     Compressed: in the first pass for rank knots, a partition of few rows answers with millions of cells, most empty.
@@ -190,7 +190,7 @@ class Count:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Count."""
-        yield from _answered(_refusing(lambda: self._count(batches)))
+        yield from answered(_refusing(lambda: self._count(batches)))
 
     def _count(self, batches: Iterator[Any]) -> tuple[int, Census | None, Columns | None]:
         parts, columns = [], None
@@ -208,7 +208,7 @@ class Gathering:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Gather."""
-        yield from _answered(_refusing(lambda: [block for block, _ in self.reader.blocks(batches)]))
+        yield from answered(_refusing(lambda: [block for block, _ in self.reader.blocks(batches)]))
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ class Pass:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Compute."""
-        yield from _answered(_refusing(lambda: self._run(batches)))
+        yield from answered(_refusing(lambda: self._run(batches)))
 
     def _run(self, batches: Iterator[Any]) -> Run[Any]:
         index = module("pyspark", "spark").TaskContext.get().partitionId()
@@ -256,7 +256,7 @@ class SparkBlocks(Source[B], Generic[B]):
     def reduce(self, from_block: Callable[[B], S]) -> S:
         """Return the statistic of all blocks."""
         chain = Chain((*self.functions, from_block))
-        parts = sorted(_collected(self.dataset, Pass(self.reader, self.encoder, self.starts, chain)))
+        parts = sorted(collected(self.dataset, Pass(self.reader, self.encoder, self.starts, chain)))
         run: Run[S] = _loaded(parts[0][1])
         for _, part in parts[1:]:
             run = run.merge(_loaded(part))
