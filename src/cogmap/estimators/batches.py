@@ -1,4 +1,7 @@
-"""`LTCNClassifier.partial_fit`: the first batch fixes the network, every batch moves the readout."""
+"""Rows that come a batch at a time (`LTCNClassifier.partial_fit`): the first batch fixes the network.
+
+Easy to get wrong: the classes of the first batch are fixed with it, those of its rows of weight 0 too.
+"""
 
 import warnings
 from typing import Any
@@ -12,21 +15,24 @@ from ..core.fit.passes import Range
 from ..core.sums.rows import Rows
 from ..errors import RestartWarning
 from ..intake.arrays import on_host
-from ..intake.blocks import checked_block
+from ..intake.blocks import Columns, checked_block
 from ..intake.checks import check_span
 from ..intake.encoding import Encoder, class_shares, warn_of_constants
 from ..intake.labels import checked_labels
 from ..intake.memory import check_memory
 from ..intake.supply import columns_of
 from ..knowledge.edges import check_terms, checked_knowledge, irrelevant_features
-from .classifier import LTCNClassifier
 
 
 def add_batch(
-    classifier: LTCNClassifier, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None
-) -> LTCNClassifier:
-    """Add a batch to what a classifier has seen; see `LTCNClassifier.partial_fit`."""
-    known = classifier._recursion
+    classifier: Any,
+    known: Recursion | None,
+    X: ArrayLike,
+    y: ArrayLike,
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Recursion:
+    """Add a batch to what a classifier knows of all rows before it, and set what it knows of its classes."""
     if known is None and hasattr(classifier, "classes_"):
         warnings.warn(
             "This classifier was fitted by fit, or loaded from a file, which keep no sums to add rows to: partial_fit "
@@ -37,29 +43,27 @@ def add_batch(
     if classifier.class_weight == "balanced":
         raise ValueError("class_weight='balanced' needs all rows at once: give partial_fit a dict of class weights.")
     block = checked_block(classifier, X, y, sample_weight, reset=known is None)
-    classifier.knowledge_ = checked_knowledge(classifier.knowledge, columns_of(classifier).listed)
-    if known is None:
-        encoder = _encoder(classifier, np.unique(block.labels if classes is None else checked_labels(on_host(classes))))
-    else:
-        encoder = _encoder(classifier, classifier.classes_)
+    columns = columns_of(classifier)
+    classifier.knowledge_ = checked_knowledge(classifier.knowledge, columns.listed)
+    given = block.labels if classes is None else checked_labels(on_host(classes))
+    encoder = _encoder(classifier, columns, np.unique(given) if known is None else classifier.classes_)
     classifier.classes_ = encoder.classes
     batch = encoder.merged(block.positive)
-    classifier._recursion = _begun(classifier, batch) if known is None else known.and_then(batch)
-    classifier.class_count_ = classifier._recursion.mass / encoder.share
-    _publish(classifier)
-    return classifier
+    grown = _begun(classifier, columns, batch) if known is None else known.and_then(batch)
+    classifier.class_count_ = grown.mass / encoder.share
+    return grown
 
 
-def _encoder(classifier: LTCNClassifier, classes: NDArray[Any]) -> Encoder:
+def _encoder(classifier: Any, columns: Columns, classes: NDArray[Any]) -> Encoder:
     """Return the encoder of all classes that will come."""
     share = class_shares(classifier.class_weight, classes, np.ones(len(classes)))
-    return Encoder(classes, share, irrelevant_features(classifier.knowledge_, columns_of(classifier).listed))
+    return Encoder(classes, share, irrelevant_features(classifier.knowledge_, columns.listed))
 
 
-def _begun(classifier: LTCNClassifier, rows: Rows) -> Recursion:
+def _begun(classifier: Any, columns: Columns, rows: Rows) -> Recursion:
     if len(rows.X) < 2:
         raise ValueError(f"The first batch has {len(rows.X)} different rows: the network needs at least 2.")
-    known, columns = Range(rows.X.min(axis=0), rows.X.max(axis=0), rows.mass), columns_of(classifier)
+    known = Range(rows.X.min(axis=0), rows.X.max(axis=0), rows.mass)
     check_span(known.low, known.high, columns.array)
     (settings,) = classifier.settings(known)
     warn_of_constants(classifier.knowledge_, columns.listed, known.varies)
@@ -68,13 +72,4 @@ def _begun(classifier: LTCNClassifier, rows: Rows) -> Recursion:
     check_terms(classifier.knowledge_, columns.listed, [concepts])
     if not concepts.varies.any():
         raise ValueError("All features are constant in the first batch: give one in which something varies.")
-    return Recursion.begun(concepts, network, rows, classifier.max_iter, classifier.tol)
-
-
-def _publish(classifier: LTCNClassifier) -> None:
-    known = classifier._recursion
-    assert known is not None
-    model, solved, decision = known.solved(float(classifier.alpha), classifier._metric())
-    classifier._set_decision(decision)
-    classifier._summary = known.summary()
-    classifier._keep(model, solved)
+    return Recursion.begun(concepts, network, rows, settings.max_iter, settings.tol)

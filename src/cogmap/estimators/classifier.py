@@ -1,4 +1,4 @@
-"""LTCNClassifier: validate, call the core, keep what it found."""
+"""LTCNClassifier: one network from parameters, rows and classes."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,6 +28,7 @@ from ..intake.checks import column
 from ..knowledge import Knowledge
 from ..knowledge.edges import check_terms, checked_knowledge, edge_bounds
 from .base import NetworkClassifier
+from .batches import add_batch
 from .fitting import fit_arrays
 
 CHOICES = {
@@ -256,9 +257,12 @@ class LTCNClassifier(NetworkClassifier):
             This estimator.
         """
         self.check_parameters()
-        from .batches import add_batch
-
-        return add_batch(self, X, y, classes, sample_weight)
+        self._recursion = add_batch(self, self._recursion, X, y, classes, sample_weight)
+        model, solved, decision = self._recursion.solved(float(self.alpha), self._metric())
+        self._set_decision(decision)
+        self._summary = self._recursion.summary()
+        self._keep(model, solved)
+        return self
 
     def fit_rows(self, rows: Rows, every: Sequence[Settings]) -> None:
         """Fit to all rows at once."""
