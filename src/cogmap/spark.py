@@ -126,12 +126,12 @@ class Prediction:
 
     def _predicted(self, batch: Any) -> tuple[list[Any], list[Any]]:
         """Return class and probabilities of each row; None for a row that lacks a feature."""
-        table, columns = self.reader.table(batch)
+        table, features = self.reader.table(batch)
         complete = np.isfinite(table.astype(np.float64)).all(axis=1)
         predictions: list[Any] = [None] * len(table)
         probabilities: list[Any] = [None] * len(table)
         if complete.any():
-            X = table[complete] if columns.names is None else framed(table[complete], columns)
+            X = table[complete] if features.names is None else framed(table[complete], features)
             labels, shares = self.local.predict(X).tolist(), self.local.predict_proba(X).tolist()
             for place, row in enumerate(np.flatnonzero(complete)):
                 predictions[row], probabilities[row] = labels[place], shares[place]

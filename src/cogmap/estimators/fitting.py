@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..core.fit.passes import passable
 from ..core.sums.rows import MOST_ROWS
 from ..core.sums.statistics import Census
-from ..intake.blocks import Columns, RawBlock, few
+from ..intake.blocks import Features, RawBlock, few
 from ..intake.device import supply_of
 from ..intake.encoding import Encoder, warn_of_constants
 from ..intake.memory import check_memory
@@ -42,9 +42,9 @@ def fit_supply(estimator: C, supply: Supply) -> C:
     Where no feature varies, the census says all. Where rows are many and passes do not suffice, they must be at hand.
     """
     counted = supply.counted
-    encoder = begin(estimator, supply.columns, counted)
+    encoder = begin(estimator, supply.features, counted)
     known = encoder.range(counted)
-    warn_of_constants(estimator.knowledge_, supply.columns.listed, known.varies)
+    warn_of_constants(estimator.knowledge_, supply.features.listed, known.varies)
     every = estimator.settings(known)
     size = (int(known.varies.sum()), getattr(estimator, "terms", None), len(encoder.classes))
     if not known.varies.any():
@@ -69,14 +69,14 @@ def fit_supply(estimator: C, supply: Supply) -> C:
     return estimator
 
 
-def begin(estimator: NetworkClassifier, columns: Columns, counted: Census) -> Encoder:
+def begin(estimator: NetworkClassifier, features: Features, counted: Census) -> Encoder:
     """Check parameters and census, and set what the estimator knows of its input and classes."""
     estimator.check_parameters()
-    estimator.n_features_in_ = columns.n_features
-    if columns.array is not None:
-        estimator.feature_names_in_ = columns.array
-    estimator.knowledge_ = checked_knowledge(estimator.knowledge, columns.listed)
-    encoder = Encoder.of(columns, counted, estimator.class_weight, estimator.knowledge_)
+    estimator.n_features_in_ = features.n_features
+    if features.array is not None:
+        estimator.feature_names_in_ = features.array
+    estimator.knowledge_ = checked_knowledge(estimator.knowledge, features.listed)
+    encoder = Encoder.of(features, counted, estimator.class_weight, estimator.knowledge_)
     estimator.classes_, estimator.class_count_ = counted.labels, counted.mass
     return encoder
 

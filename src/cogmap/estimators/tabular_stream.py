@@ -94,7 +94,7 @@ def fit(
     with scratch_space(scratch) as keep:
         # Arrow files are read fast enough to be read in each pass.
         read = parts if isinstance(parts, ArrowParts) else keep(parts, parts.n_rows * len(parts.names) * TEXT_CELL)
-        rows = _Labelled(read, Target(target, classes=classes))
+        rows = _LabelledParts(read, Target(target, classes=classes))
         declared = [(name, fitted._declared(name)) for name in names]
         fitted.columns_ = learn_columns(
             rows, declared, fitted.max_categories, meter, drop_unusable=fitted.drop_unusable
@@ -114,7 +114,7 @@ def _empty(names: list[str]) -> "pd.DataFrame":
     return pd.DataFrame(columns=names)
 
 
-class _Labelled:
+class _LabelledParts:
     """Parts of a table without the rows that have no class; the first pass also looks at the classes."""
 
     def __init__(self, parts: Callable[[], Any], target: Target) -> None:

@@ -40,14 +40,14 @@ class RawBlock(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Columns:
-    """How many columns there are, and what they are called, if they have names."""
+class Features:
+    """How many features there are, and what they are called, if they have names."""
 
     n_features: int
     names: tuple[str, ...] | None
 
     @classmethod
-    def of(cls, X: Any) -> "Columns":
+    def of(cls, X: Any) -> "Features":
         """Look at the first block."""
         names = _get_feature_names(X)
         return cls(np.shape(X)[1] if np.ndim(X) == 2 else 0, None if names is None else tuple(map(str, names)))

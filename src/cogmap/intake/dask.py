@@ -16,7 +16,7 @@ from ..core.fit.passes import Range, fit_concepts
 from ..core.sums.rows import Rows
 from ..core.sums.sources import KEPT_BYTES, cut
 from ..core.sums.statistics import Census, Run, S, Source
-from .blocks import Columns, RawBlock, census, n_blocks
+from .blocks import Features, RawBlock, census, n_blocks
 from .checks import module
 from .encoding import Encoder
 from .supply import Learn
@@ -29,7 +29,7 @@ D = TypeVar("D")
 class DaskSupply:
     """Partitions as delayed objects, and the index of the first block of each."""
 
-    columns: Columns
+    features: Features
     counted: Census
     parts: Sequence[Any]
     starts: Sequence[int]
@@ -39,13 +39,13 @@ class DaskSupply:
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, client: Any) -> Self:
         """Check and count the partitions."""
-        columns = _columns(X)
+        features = _features(X)
         delayed = module("dask", "dask").delayed
-        parts = [delayed(_checked)(columns, *part) for part in _partitions(X, y, sample_weight)]
+        parts = [delayed(_checked)(features, *part) for part in _partitions(X, y, sample_weight)]
         counts = _computed(client, [delayed(_counted)(part) for part in parts])
         starts = np.cumsum([0, *(n_blocks(n) for n, _ in counts)])[:-1].tolist()
         counted = Run.from_parts(part for _, part in counts if part is not None).total
-        return cls(columns, counted, parts, starts, client)
+        return cls(features, counted, parts, starts, client)
 
     def gather(self) -> Sequence[RawBlock]:
         """Return all rows, where they are few."""
@@ -67,12 +67,12 @@ def _computed(client: Any, what: Any) -> Any:
     return module("dask", "dask").compute(what)[0]
 
 
-def _columns(X: Any) -> Columns:
+def _features(X: Any) -> Features:
     if hasattr(X, "columns"):
-        return Columns(len(X.columns), tuple(map(str, X.columns)))
+        return Features(len(X.columns), tuple(map(str, X.columns)))
     if getattr(X, "ndim", 0) != 2 or not hasattr(X, "to_delayed"):
         raise TypeError(f"X must be a dask array with rows and columns or a dask dataframe, not {type(X).__name__}.")
-    return Columns(int(X.shape[1]), None)
+    return Features(int(X.shape[1]), None)
 
 
 def _partitions(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
@@ -88,8 +88,8 @@ def _partitions(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
     return list(zip(*parts, strict=True))
 
 
-def _checked(columns: Columns, X: Any, y: Any, weight: Any = None) -> RawBlock:
-    return columns.check(X, y, weight)
+def _checked(features: Features, X: Any, y: Any, weight: Any = None) -> RawBlock:
+    return features.check(X, y, weight)
 
 
 def _counted(block: RawBlock) -> tuple[int, Census | None]:

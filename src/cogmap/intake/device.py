@@ -21,7 +21,7 @@ from ..core.fit.passes import Range
 from ..core.sums.rows import Rows
 from ..core.sums.statistics import Census, Source
 from .arrays import check_same_space, on_host, space_of
-from .blocks import Columns, RawBlock, few
+from .blocks import Features, RawBlock, few
 from .checks import LEAST_WEIGHT, MOST_WEIGHT, check_weights, checked_array
 from .encoding import Encoder
 from .labels import checked_labels
@@ -78,9 +78,9 @@ class DeviceSupply:
         return cls(space, xp.take(X, kept, axis=0), codes, classes[space.host(present)], xp.take(weight, kept))
 
     @property
-    def columns(self) -> Columns:
+    def features(self) -> Features:
         """The features, which have no names."""
-        return Columns(int(self.X.shape[1]), None)
+        return Features(int(self.X.shape[1]), None)
 
     @cached_property
     def counted(self) -> Census:

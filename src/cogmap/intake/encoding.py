@@ -20,7 +20,7 @@ from ..core.types import Array
 from ..errors import KnowledgeWarning, ManyClassesWarning
 from ..knowledge import Knowledge
 from ..knowledge.edges import irrelevant_features, without_effect
-from .blocks import Columns, RawBlock
+from .blocks import Features, RawBlock
 from .checks import LEAST_WEIGHT, MOST_WEIGHT, check_span
 from .labels import COST_OF_CLASSES, MANY_CLASSES, check_kinds, kinds_of
 
@@ -34,13 +34,13 @@ class Encoder:
     silent: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, columns: Columns, counted: Census, class_weight: Any, knowledge: Knowledge) -> Self:
+    def of(cls, features: Features, counted: Census, class_weight: Any, knowledge: Knowledge) -> Self:
         """Look at the census of all rows."""
-        check_span(counted.low, counted.high, columns.array)
+        check_span(counted.low, counted.high, features.array)
         # Each class three times: scikit-learn warns where more than half of the labels are different.
         check_classification_targets(np.repeat(counted.labels, 3))
         share = class_shares(class_weight, counted.labels, counted.mass)
-        return cls(counted.labels, share, irrelevant_features(knowledge, columns.listed))
+        return cls(counted.labels, share, irrelevant_features(knowledge, features.listed))
 
     def range(self, counted: Census) -> Range:
         """Return what the census says of encoded rows."""

@@ -21,7 +21,7 @@ from ..core.fit.passes import Range, fit_concepts
 from ..core.sums.rows import Rows
 from ..core.sums.sources import cut
 from ..core.sums.statistics import Census, Run, S, Source
-from .blocks import Columns, RawBlock, census, n_blocks
+from .blocks import Features, RawBlock, census, n_blocks
 from .checks import module
 from .encoding import Encoder
 from .supply import Learn
@@ -37,7 +37,7 @@ PIECE = 2**20
 class SparkSupply:
     """A dataframe; for each partition by its index, its first block and the number of its rows."""
 
-    columns: Columns
+    features: Features
     counted: Census
     dataset: Any
     reader: "Reader"
@@ -88,27 +88,27 @@ class Reader:
             )
         return dataset.select(*wanted)
 
-    def table(self, batch: Any) -> tuple[NDArray[Any], Columns]:
-        """Return the features of a record batch as a table, and its columns."""
+    def table(self, batch: Any) -> tuple[NDArray[Any], Features]:
+        """Return a record batch as a table of numbers, and its features."""
         columns = [batch.column(name) for name in self.features]
         if len(columns) == 1 and columns[0].type.num_fields > 0:
             table = _stacked([_vector(value) for value in columns[0].to_pylist()], self.features[0])
-            return table, Columns(table.shape[1], None)
+            return table, Features(table.shape[1], None)
         table = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
-        return table, Columns(len(self.features), self.features)
+        return table, Features(len(self.features), self.features)
 
-    def blocks(self, batches: Iterator[Any]) -> Iterator[tuple[RawBlock, Columns]]:
-        """Yield checked blocks that hold rows, with their columns."""
+    def blocks(self, batches: Iterator[Any]) -> Iterator[tuple[RawBlock, Features]]:
+        """Yield checked blocks that hold rows, with their features."""
         for batch in batches:
             if batch.num_rows == 0:
                 continue
-            table, columns = self.table(batch)
+            table, features = self.table(batch)
             y = batch.column(self.label).to_numpy(zero_copy_only=False)
             weight = None if self.weight is None else batch.column(self.weight).to_numpy(zero_copy_only=False)
-            named = table if columns.names is None else framed(table, columns)
-            block = columns.check(named, y, weight)
+            named = table if features.names is None else framed(table, features)
+            block = features.check(named, y, weight)
             if len(block.X):
-                yield block, columns
+                yield block, features
 
 
 def _stacked(rows: list[Any], name: str) -> NDArray[np.float64]:
@@ -122,9 +122,9 @@ def _stacked(rows: list[Any], name: str) -> NDArray[np.float64]:
     return np.array([absent if value is None else value for value in rows], dtype=np.float64)
 
 
-def framed(table: NDArray[Any], columns: Columns) -> Any:
-    """Return a table with the names of its columns."""
-    return module("pandas", "spark").DataFrame(table, columns=list(columns.names or ()))
+def framed(table: NDArray[Any], features: Features) -> Any:
+    """Return a table with the names of its features."""
+    return module("pandas", "spark").DataFrame(table, columns=list(features.names or ()))
 
 
 def _vector(value: Any) -> Any:
@@ -184,7 +184,7 @@ def answered(answer: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Count:
-    """Number of rows, census and columns of a partition."""
+    """Number of rows, census and features of a partition."""
 
     reader: Reader
 
@@ -192,12 +192,12 @@ class Count:
         """Count."""
         yield from answered(_refusing(lambda: self._count(batches)))
 
-    def _count(self, batches: Iterator[Any]) -> tuple[int, Census | None, Columns | None]:
-        parts, columns = [], None
-        for block, columns in self.reader.blocks(batches):  # noqa: B007 # the columns are those of the last block
+    def _count(self, batches: Iterator[Any]) -> tuple[int, Census | None, Features | None]:
+        parts, features = [], None
+        for block, features in self.reader.blocks(batches):  # noqa: B007 # the features are those of the last block
             parts.append(census(block))
         total = Run.from_parts(parts).total if parts else None
-        return total.n_rows if total else 0, total, columns
+        return total.n_rows if total else 0, total, features
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ..core.fit.passes import Range, fit_concepts
 from ..core.sums.rows import Rows
 from ..core.sums.sources import Blocks, Keep, cut, keep_small
 from ..core.sums.statistics import Census, S, Source, merged
-from .blocks import Columns, RawBlock, census, few
+from .blocks import Features, RawBlock, census, few
 from .encoding import Encoder
 from .progress import Meter
 from .spill import Spill
@@ -53,7 +53,7 @@ class Reading:
 
     start: Callable[[], Iterable[tuple[Any, ...]]]
     meter: Meter
-    columns: Columns = field(default_factory=lambda: Columns(0, None))
+    features: Features = field(default_factory=lambda: Features(0, None))
 
     def first(self) -> tuple[Census, list[RawBlock]]:
         """Count all rows; also return them, where they are few."""
@@ -75,9 +75,9 @@ class Reading:
         """Yield checked blocks; those without rows are left out."""
         rows = before = 0
         for given in self.start():
-            if self.columns.n_features == 0:
-                self.columns = Columns.of(given[0])
-            block = self.columns.check(*given, before=before)
+            if self.features.n_features == 0:
+                self.features = Features.of(given[0])
+            block = self.features.check(*given, before=before)
             if len(block.X):
                 yield block
             before += len(given[1])
@@ -106,9 +106,9 @@ class StreamSupply:
         return cls(reading, keep, *reading.first())
 
     @property
-    def columns(self) -> Columns:
+    def features(self) -> Features:
         """The features."""
-        return self.reading.columns
+        return self.reading.features
 
     def gather(self) -> Sequence[RawBlock]:
         """Return all rows, where they are few."""
@@ -118,13 +118,13 @@ class StreamSupply:
         """Return the rows as a source whose passes are counted and reported; what they need is kept."""
         n_rows, meter = self.counted.n_rows, self.reading.meter
         meter.n_rows = n_rows
-        rows = self.keep(Encoded(self.reading, encoder), n_rows * (self.columns.n_features + 4) * 8)
+        rows = self.keep(EncodedBlocks(self.reading, encoder), n_rows * (self.features.n_features + 4) * 8)
         source = Passes(Blocks(rows, n_rows, self.keep), meter)
         return source, partial(fit_concepts, source, known)
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodedBlocks:
     """The blocks of a reading as rows for the core."""
 
     reading: Reading

@@ -1,4 +1,4 @@
-"""What a fit is given, wherever it is: columns, a census, the rows at once, and the rows as a source for passes."""
+"""What a fit is given, wherever it is: features, a census, the rows at once, and the rows as a source for passes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ..core.network.activation import ACTIVATIONS
 from ..core.sums.rows import Rows
 from ..core.sums.sources import from_rows
 from ..core.sums.statistics import Census, Source
-from .blocks import Columns, RawBlock, census, checked_block
+from .blocks import Features, RawBlock, census, checked_block
 from .encoding import Encoder
 
 Learn = Callable[[Settings], Concepts]
@@ -26,7 +26,7 @@ class Supply(Protocol):
         """Whether many rows, too, may be gathered."""
 
     @property
-    def columns(self) -> Columns:
+    def features(self) -> Features:
         """The features."""
 
     @property
@@ -44,7 +44,7 @@ class Supply(Protocol):
 class ArraySupply:
     """Rows in memory."""
 
-    columns: Columns
+    features: Features
     counted: Census
     block: RawBlock
     at_hand: bool = True
@@ -55,7 +55,7 @@ class ArraySupply:
         block = checked_block(estimator, X, y, sample_weight, reset=True).positive
         if len(block.X) == 0:
             raise ValueError("Every sample_weight is 0: give rows of at least two classes a weight above 0.")
-        return cls(columns_of(estimator), census(block), block)
+        return cls(features_of(estimator), census(block), block)
 
     def gather(self) -> Sequence[RawBlock]:
         """Return all rows."""
@@ -73,7 +73,7 @@ class ArraySupply:
         return from_rows(rows), learn
 
 
-def columns_of(estimator: Any) -> Columns:
+def features_of(estimator: Any) -> Features:
     """Return the features of an estimator that knows them."""
     names = getattr(estimator, "feature_names_in_", None)
-    return Columns(estimator.n_features_in_, None if names is None else tuple(map(str, names)))
+    return Features(estimator.n_features_in_, None if names is None else tuple(map(str, names)))
