@@ -115,9 +115,7 @@ def test_class_shares_are_those_of_scikit_learn():
     np.testing.assert_allclose(share, compute_class_weight("balanced", classes=np.array(["u", "v"]), y=y))
     with pytest.raises(ValueError, match=r"y holds one class \('u'\) only"):
         class_shares(None, np.array(["u"]), np.ones(1))
-    with pytest.raises(
-        ValueError, match=r"class_weight=\{'u': 0\} must give every class a weight from 1e-30"
-    ):
+    with pytest.raises(ValueError, match=r"class_weight=\{'u': 0\} must give every class a weight from 1e-30"):
         class_shares({"u": 0}, np.array(["u", "v"]), np.ones(2))
     with pytest.warns(ManyClassesWarning, match="y holds 101 classes"):
         class_shares(None, np.arange(101), np.ones(101))
