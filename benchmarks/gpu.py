@@ -28,8 +28,7 @@ import torch
 
 from cogmap import LTCNClassifier
 from cogmap.core.device.source import DeviceSource
-from cogmap.estimators import classifier
-from cogmap.estimators import device as on_device
+from cogmap.intake import blocks as intake
 
 
 def problem(n, m, n_classes, device):
@@ -101,7 +100,7 @@ def contract(device):
     """Compare the device with numpy on the paper's sets."""
     from data import load, names
 
-    classifier.MOST_ROWS = on_device.MOST_ROWS = 100
+    intake.MOST_ROWS = 100
     found = {"loo": [], 1.0: []}
     for name in names():
         X, y = (torch.asarray(np.array(part), device=device) for part in load(name))

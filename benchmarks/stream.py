@@ -1,7 +1,7 @@
 """Streamed fits: the contract on the paper's sets, and throughput and memory from Parquet and from a raw CSV file.
 
 Contract:    COGMAP_DATA=… python benchmarks/stream.py contract
-Throughput:  python benchmarks/stream.py parquet --rows 1000000 --features 20
+Throughput:  python benchmarks/stream.py parquet --rows 1000000 --features 20 [--tuned]
 Raw CSV:     python benchmarks/stream.py csv --rows 100000
 
 `contract` fits every set at once and in blocks of 384 rows, and prints the largest change of any score of any row,
@@ -26,11 +26,11 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np
+from sklearn.base import clone
 
-from cogmap import LTCNClassifier, stream
+from cogmap import LTCNClassifier, LTCNClassifierCV, stream
 from cogmap.core.fit import judges
 from cogmap.core.sums import sources
-from cogmap.estimators import classifier
 from cogmap.intake import blocks as intake
 from cogmap.intake.progress import Writer
 
@@ -46,15 +46,20 @@ def contract(_):
     from data import load, names
 
     sources.BLOCK_ROWS, judges.DECIDERS = 384, 10**9
-    print("| dataset | rows | alpha='loo' | labels | alpha=1 | labels |\n|---|---|---|---|---|---|")
+    models = {
+        "alpha='loo'": LTCNClassifier(),
+        "alpha=1": LTCNClassifier(alpha=1.0),
+        "tuned": LTCNClassifierCV(cases=False),
+    }
+    print("| dataset | rows | " + " | labels | ".join(models) + " | labels |\n" + "|---" * (2 + 2 * len(models)) + "|")
     for name in names():
         X, y = load(name)
         cells = []
-        for alpha in ("loo", 1.0):
+        for model in models.values():
             fitted = []
             for most in (10**9, 50):
-                classifier.MOST_ROWS = intake.MOST_ROWS = stream.MOST_ROWS = most
-                fitted.append(LTCNClassifier(alpha=alpha).fit(X, y)._scores(X))
+                intake.MOST_ROWS = most
+                fitted.append(clone(model).fit(X, y)._scores(X))
             at_once, blocks = fitted
             change = np.abs(blocks - at_once).max() / np.abs(at_once).max()
             cells += [f"{change:.1e}", f"{(blocks.argmax(axis=1) != at_once.argmax(axis=1)).mean():.2%}"]
@@ -81,7 +86,12 @@ def peak():
     return int(line.split()[1]) / 1024
 
 
-def streamed(path):
+def chosen(tuned):
+    """Return the classifier to fit."""
+    return LTCNClassifierCV() if tuned else LTCNClassifier()
+
+
+def streamed(path, tuned):
     """Fit a file, and print seconds and memory."""
     before, begun, passes, disk, write = peak(), time.process_time(), [], [], Writer()
 
@@ -90,7 +100,7 @@ def streamed(path):
         disk.append(scratch())
         write(told)
 
-    stream.fit(path, target="y", progress=watch)
+    stream.fit(path, chosen(tuned), target="y", progress=watch)
     print(time.process_time() - begun, peak() - before, max(passes), max(disk))
 
 
@@ -104,11 +114,11 @@ def scratch():
     return total / 2**20
 
 
-def in_memory(n, m):
+def in_memory(n, m, tuned):
     """Fit rows in memory, and print the seconds."""
     X, y = problem(np.random.default_rng(0), n, m)
     start = time.process_time()
-    LTCNClassifier().fit(X, y)
+    chosen(tuned).fit(X, y)
     print(time.process_time() - start)
 
 
@@ -121,13 +131,13 @@ def alone(*arguments):
 
 def parquet(arguments):
     """Compare a streamed fit with one in memory, per row."""
-    known = min(arguments.memory, arguments.rows)
+    known, tuned = min(arguments.memory, arguments.rows), ["--tuned"] if arguments.tuned else []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         write(path, arguments.rows, arguments.features)
-        (before,) = alone("memory", known, arguments.features)
-        seconds, extra, passes, disk = alone("streamed", path)
-        (after,) = alone("memory", known, arguments.features)
+        (before,) = alone("memory", known, arguments.features, *tuned)
+        seconds, extra, passes, disk = alone("streamed", path, *tuned)
+        (after,) = alone("memory", known, arguments.features, *tuned)
     reference = (before + after) / 2
     ratio = (seconds / arguments.rows) / (reference / known)
     print("| rows | features | passes | rows / s | extra memory | disk | in memory, rows / s | time per row |")
@@ -177,17 +187,20 @@ def main():
     one.add_argument("--rows", type=int, default=10**6)
     one.add_argument("--features", type=int, default=20)
     one.add_argument("--memory", type=int, default=200_000)
+    one.add_argument("--tuned", action="store_true")
     one.set_defaults(run=parquet)
     one = commands.add_parser("csv")
     one.add_argument("--rows", type=int, default=10**5)
     one.set_defaults(run=csv)
     part = commands.add_parser("streamed")
     part.add_argument("path")
-    part.set_defaults(run=lambda given: streamed(given.path))
+    part.add_argument("--tuned", action="store_true")
+    part.set_defaults(run=lambda given: streamed(given.path, given.tuned))
     part = commands.add_parser("memory")
     part.add_argument("rows", type=int)
     part.add_argument("features", type=int)
-    part.set_defaults(run=lambda given: in_memory(given.rows, given.features))
+    part.add_argument("--tuned", action="store_true")
+    part.set_defaults(run=lambda given: in_memory(given.rows, given.features, given.tuned))
     arguments = parser.parse_args()
     arguments.run(arguments)
 

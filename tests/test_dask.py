@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from cogmap import LTCNClassifier
+from cogmap import LTCNClassifier, LTCNClassifierCV
 from cogmap.core.sums.rows import MOST_ROWS
 from cogmap.core.sums.sources import BLOCK_ROWS
 from cogmap.dask import DaskLTCNClassifier
@@ -58,6 +58,23 @@ def test_partitions_of_whole_blocks_give_the_bits_of_the_fit_in_memory(alpha, ro
     assert found.n_iter_ == expected.n_iter_
 
 
+def test_a_tuned_fit_has_the_bits_of_the_fit_in_memory(rows, client):
+    X, y = rows
+    expected = LTCNClassifierCV(**QUICK).fit(X, y)
+    found = DaskLTCNClassifier(LTCNClassifierCV(**QUICK), client).fit(
+        da.from_array(X, chunks=(BLOCK_ROWS * 4, 3)), da.from_array(y, chunks=BLOCK_ROWS * 4)
+    )
+    assert (found.to_local().decision_function(X) == expected.decision_function(X)).all()
+    assert (found.to_local().predict(X) == expected.predict(X)).all()
+    assert found.best_params_ == expected.best_params_
+    assert (found.cv_results_["stack_weight"] == expected.cv_results_["stack_weight"]).all()
+    others = da.from_array(X, chunks=(10_000, 3)), da.from_array(y, chunks=10_000)
+    scores = expected.decision_function(X)
+    elsewhere = DaskLTCNClassifier(LTCNClassifierCV(**QUICK), client).fit(*others).to_local()
+    assert np.abs(elsewhere.decision_function(X) - scores).max() <= 1e-6 * np.abs(scores).max()
+    assert (elsewhere.predict(X) == expected.predict(X)).all()
+
+
 def test_other_partitions_keep_the_contract(rows, in_memory, client):
     """Dataframes with unknown divisions, an empty partition, and a class on one partition only."""
     X, y = rows
@@ -102,12 +119,13 @@ def test_a_worker_killed_during_the_fit_changes_no_bit(rows, in_memory, client, 
     assert (found.to_local().decision_function(X) == in_memory["loo"].decision_function(X)).all()
 
 
-def test_few_rows_and_weights_without_a_client():
+@pytest.mark.parametrize("kind", [LTCNClassifier, LTCNClassifierCV])
+def test_few_rows_and_weights_without_a_client(kind):
     X, y = load_iris(return_X_y=True)
     weight = np.arange(150) % 3 * 1.0
     given = [da.from_array(part, chunks=40) for part in (y, weight)]
-    found = DaskLTCNClassifier().fit(da.from_array(X, chunks=(40, 4)), *given)
-    expected = LTCNClassifier().fit(X, y, sample_weight=weight)
+    found = DaskLTCNClassifier(kind()).fit(da.from_array(X, chunks=(40, 4)), *given)
+    expected = kind().fit(X, y, sample_weight=weight)
     assert (found.decision_function(da.from_array(X, chunks=(60, 2))).compute() == expected.decision_function(X)).all()
     assert (found.predict(da.from_array(X, chunks=(60, 4))).compute() == expected.predict(X)).all()
 
@@ -116,6 +134,8 @@ def test_what_is_refused():
     X, y = (da.from_array(part, chunks=50) for part in load_iris(return_X_y=True))
     with pytest.raises(TypeError, match="dask array"):
         DaskLTCNClassifier().fit(np.zeros((3, 2)), y)
+    with pytest.raises(TypeError, match="fits an LTCNClassifier or an LTCNClassifierCV, not DaskLTCNClassifier"):
+        DaskLTCNClassifier(DaskLTCNClassifier()).fit(X, y)
     with pytest.raises(ValueError, match="same partitions"):
         DaskLTCNClassifier().fit(X, y.rechunk(20))
     with pytest.raises(AttributeError, match="classes_"):

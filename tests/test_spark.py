@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from cogmap import LTCNClassifier
+from cogmap import LTCNClassifier, LTCNClassifierCV
 from cogmap.core.sums.rows import MOST_ROWS
 from cogmap.core.sums.sources import BLOCK_ROWS
-from cogmap.spark import PIECE, SparkLTCNClassifier, SparkLTCNModel, _answer, _collected
+from cogmap.intake.spark import PIECE, answered, collected
+from cogmap.spark import SparkLTCNClassifier, SparkLTCNModel
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 if shutil.which("java") is None:
@@ -83,6 +84,17 @@ def test_partitions_of_whole_blocks_give_the_bits_of_the_fit_in_memory_though_a_
     assert found.feature_names_in_.tolist() == FEATURES
 
 
+def test_a_tuned_fit_has_the_bits_of_the_fit_in_memory(spark, frame):
+    expected = LTCNClassifierCV(**QUICK).fit(frame[FEATURES], frame["label"])
+    model = SparkLTCNClassifier(LTCNClassifierCV(**QUICK), featuresCol=FEATURES).fit(spark.createDataFrame(frame))
+    found, X = model.to_local(), frame[FEATURES]
+    assert (found.decision_function(X) == expected.decision_function(X)).all()
+    assert (found.predict(X) == expected.predict(X)).all()
+    assert found.best_params_ == expected.best_params_
+    added = model.transform(spark.createDataFrame(frame[:20])).toPandas()
+    assert (added["prediction"].to_numpy() == expected.predict(X[:20])).all()
+
+
 def test_other_partitions_keep_the_contract(spark, frame):
     """Among them empty ones, and one that alone has a class."""
     frame = frame.assign(label=np.where(np.arange(N_ROWS) < N_ROWS - 50, frame["label"], "rare"), part=0)
@@ -119,12 +131,12 @@ def test_few_rows_from_one_column_of_features_with_weights(kind, spark):
 def test_a_large_answer_of_a_partition_comes_back_whole(spark):
     """In rows of a megabyte: Java's heap gave out over one row with the Gram matrices of 62 concepts."""
 
-    def answered(batches):
+    def large(batches):
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from _answer(np.random.default_rng(number).bytes(3 * PIECE + 5))
+                yield from answered(np.random.default_rng(number).bytes(3 * PIECE + 5))
 
-    found = _collected(spark.range(0, 3, 1, 3), answered)
+    found = collected(spark.range(0, 3, 1, 3), large)
     assert [part for part, _ in found] == [0, 1, 2]
     for number, answer in found:
         assert pickle.loads(answer) == np.random.default_rng(number).bytes(3 * PIECE + 5)

@@ -5,20 +5,18 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
 
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, stream
-from cogmap.core.sums import rows as training
 from cogmap.core.sums import sources
 from cogmap.errors import DataFileError
-from cogmap.estimators import classifier
-from cogmap.intake import blocks as intake
+from cogmap.intake import blocks
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Let 100 rows be many, and 384 a block."""
-    for module in (training, classifier, intake, stream):
-        monkeypatch.setattr(module, "MOST_ROWS", 100)
+    monkeypatch.setattr(blocks, "MOST_ROWS", 100)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
 
 
@@ -54,6 +52,71 @@ PARAMETERS = [
 ]
 
 
+GRIDS = [
+    {},
+    {"max_iter": 4, "scaling": ["minmax", "quantile"], "terms": [None, 3], "combine": "best", "scoring": "log_loss"},
+    {"activation": ("sigmoid", "tanh"), "class_weight": {"high": 2}, "decision_metric": "kappa"},
+    {"knowledge": Knowledge().irrelevant("x3").forbid("x0", "x1"), "decision": "argmax"},
+]
+
+
+def same_grid(one, other, X):
+    """Assert that two tuned models are the same to the last bit, and that they say the same of their grids."""
+    same(one, other, X)
+    assert one.best_params_ == other.best_params_
+    for name in ("mean_test_score", "stack_weight", "loo_kappa"):
+        assert (one.cv_results_[name] == other.cv_results_[name]).all()
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("parameters", GRIDS, ids=str)
+@pytest.mark.parametrize("n", [500, 5000])
+def test_a_streamed_tuned_fit_is_the_fit_in_memory_bit_for_bit(parameters, n, rows):
+    X, y = rows
+    model = LTCNClassifierCV(**parameters)
+    found = stream.fit(blocks_of(n, X, y), model)
+    assert isinstance(found, LTCNClassifierCV)
+    same_grid(found, model.fit(X, y), X)
+    assert not any(params["cases"] for params in found.cv_results_["params"])
+
+
+def test_a_tuned_fit_in_passes_is_the_fit_at_once(rows, monkeypatch):
+    """Within the contract, since all rows judge here; only the cases need the rows themselves."""
+    X, y = rows
+    at_once = LTCNClassifierCV(cases=False).fit(X, y)
+    monkeypatch.setattr(blocks, "MOST_ROWS", 100)
+    monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
+    passes, scores = LTCNClassifierCV(cases=False).fit(X, y), at_once.decision_function(X)
+    assert np.abs(passes.decision_function(X) - scores).max() <= 1e-6 * np.abs(scores).max()
+    assert (passes.predict(X) == at_once.predict(X)).all()
+    np.testing.assert_allclose(passes.cv_results_["stack_weight"], at_once.cv_results_["stack_weight"], atol=1e-6)
+
+
+def test_a_tuned_fit_of_few_rows_is_the_fit_in_memory_in_any_order(rows, rng):
+    X, y = rows
+    order = rng.permutation(len(y))
+    found = stream.fit(blocks_of(400, X[order], y[order]), LTCNClassifierCV())
+    same_grid(found, LTCNClassifierCV().fit(X, y), X)
+    assert any(params["cases"] for params in found.cv_results_["params"])
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_concepts_are_learned_once_for_the_networks_that_share_them(rows):
+    """Passes are what a long fit costs."""
+    passes = {}
+    for inner in ("slopes", "stable-regression", ("slopes", "stable-regression")):
+        told = []
+        stream.fit(blocks_of(300, *rows), LTCNClassifierCV(inner=inner), progress=told.append)
+        passes[inner] = len(told)
+    alone = LTCNClassifierCV(inner="slopes", scaling="minmax")
+    told = []
+    stream.fit(blocks_of(300, *rows), alone, progress=told.append)
+    knots = passes["slopes"] - len(told)
+    assert knots > 0
+    both = passes["slopes"] + passes["stable-regression"]
+    assert passes["slopes", "stable-regression"] == both - 1 - knots  # the census is taken once, too
+
+
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 @pytest.mark.parametrize("n", [1, 500, 5000])
@@ -85,8 +148,7 @@ def test_the_papers_sets_in_blocks(name, paper_data, monkeypatch):
     X, y = paper_data(name)
     whole = LTCNClassifier().fit(X, y)
     same(stream.fit(blocks_of(100, X, y)), whole, X)
-    for module in (training, classifier, intake, stream):
-        monkeypatch.setattr(module, "MOST_ROWS", 100)
+    monkeypatch.setattr(blocks, "MOST_ROWS", 100)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
     scores, found = whole.decision_function(X), stream.fit(blocks_of(100, X, y)).decision_function(X)
     assert np.abs(found - scores).max() <= 1e-6 * np.abs(scores).max()
@@ -174,8 +236,8 @@ def test_what_cannot_be_streamed_is_refused_in_one_sentence(rows, tmp_path):
     X, y = rows
     with pytest.raises(TypeError, match="generator can be passed over once only"):
         stream.fit(block for block in blocks_of(300, X, y))
-    with pytest.raises(TypeError, match="not LTCNClassifierCV"):
-        stream.fit([(X, y)], LTCNClassifierCV())
+    with pytest.raises(TypeError, match="fits an LTCNClassifier or an LTCNClassifierCV, not DummyClassifier"):
+        stream.fit([(X, y)], DummyClassifier())
     with pytest.raises(ValueError, match="no rows"):
         stream.fit([])
     with pytest.raises(ValueError, match="one class"):

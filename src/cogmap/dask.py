@@ -1,44 +1,35 @@
 """Fit to Dask collections: every pass is a task for each partition, and a tree that joins what they return.
 
 Tasks are pure functions of a partition, so a worker that dies costs time and changes no bit. The fitted classifier is
-an ordinary one; `to_local` returns it.
-
-Easy to get wrong: the bits of a matrix product depend on the number of BLAS threads. Dask gives its worker processes
-one each; a fit in this process has the same bits if it has one too.
+an ordinary one; `to_local` returns it. How the passes run is in `intake.dask`.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .core.sums.rows import Rows
-from .core.sums.sources import KEPT_BYTES, cut
-from .core.sums.statistics import Census, Run, S, Source
+from .estimators.base import NetworkClassifier
 from .estimators.classifier import LTCNClassifier
-from .intake.blocks import Columns, Encoder, RawBlock, begin, census, fit_at_once, n_blocks
+from .estimators.fitting import check_network, fit_supply
 from .intake.checks import module
-
-B = TypeVar("B")
-D = TypeVar("D")
+from .intake.dask import DaskSupply
 
 
 class DaskLTCNClassifier(BaseEstimator):
-    """An `LTCNClassifier` that is fitted to Dask arrays or dataframes.
+    """An `LTCNClassifier`, or an `LTCNClassifierCV`, that is fitted to Dask arrays or dataframes.
 
     Parameters
     ----------
-    classifier : LTCNClassifier, default=None
+    classifier : LTCNClassifier or LTCNClassifierCV, default=None
         The parameters; by default ``LTCNClassifier()``.
     client : dask.distributed.Client, default=None
         Where to compute; by default the scheduler that Dask would take.
 
     Attributes
     ----------
-    local_ : LTCNClassifier
+    local_ : LTCNClassifier or LTCNClassifierCV
         The fitted classifier.
     classes_, n_features_in_, n_iter_, …
         All that `local_` has.
@@ -55,7 +46,7 @@ class DaskLTCNClassifier(BaseEstimator):
     [0, 1]
     """
 
-    def __init__(self, classifier: LTCNClassifier | None = None, client: Any = None) -> None:
+    def __init__(self, classifier: NetworkClassifier | None = None, client: Any = None) -> None:
         self.classifier = classifier
         self.client = client
 
@@ -76,25 +67,9 @@ class DaskLTCNClassifier(BaseEstimator):
         DaskLTCNClassifier
             This estimator.
         """
-        chosen = LTCNClassifier() if self.classifier is None else self.classifier
-        if not isinstance(chosen, LTCNClassifier):
-            raise TypeError(f"DaskLTCNClassifier fits an LTCNClassifier, not {type(chosen).__name__}.")
-        fitted = clone(chosen)
-        columns = _columns(X)
-        delayed = module("dask", "dask").delayed
-        parts = [delayed(_checked)(columns, *part) for part in _partitions(X, y, sample_weight)]
-        counts = _computed(self.client, [delayed(_counted)(part) for part in parts])
-        starts = np.cumsum([0, *(n_blocks(n) for n, _ in counts)])[:-1].tolist()
-        counted = Run.from_parts(found for _, found in counts if found is not None).total
-        encoder, known = begin(fitted, columns, counted)
-        found = fit_at_once(fitted, encoder, counted, known, lambda: _computed(self.client, parts))
-        if found is not None:
-            self.local_ = found
-            return self
-        send = delayed(encoder)
-        blocks = [delayed(_encoded)(send, part) for part in parts]
-        source: Source[Rows] = DaskBlocks(blocks, starts, counted.n_rows, self.client)
-        self.local_ = fitted._fit_source(source, known, None)
+        chosen = LTCNClassifier() if self.classifier is None else clone(self.classifier)
+        check_network(chosen, "DaskLTCNClassifier fits")
+        self.local_ = fit_supply(chosen, DaskSupply.of(X, y, sample_weight, self.client))
         return self
 
     def predict(self, X: Any) -> Any:
@@ -110,7 +85,7 @@ class DaskLTCNClassifier(BaseEstimator):
         classes = self.to_local().classes_
         return self._mapped(X, "decision_function", np.dtype(float), classes if len(classes) > 2 else None)
 
-    def to_local(self) -> LTCNClassifier:
+    def to_local(self) -> NetworkClassifier:
         """Return the fitted classifier, which knows nothing of Dask."""
         check_is_fitted(self)
         return self.local_
@@ -134,106 +109,17 @@ class DaskLTCNClassifier(BaseEstimator):
         return rows.map_blocks(_array, local, method, chunks=(rows.chunks[0], (len(classes),)), dtype=dtype)
 
 
-def _array(X: Any, local: LTCNClassifier, method: str) -> Any:
+def _array(X: Any, local: NetworkClassifier, method: str) -> Any:
     return getattr(local, method)(X)
 
 
-def _frame(X: Any, local: LTCNClassifier, method: str, classes: Any) -> Any:
+def _frame(X: Any, local: NetworkClassifier, method: str, classes: Any) -> Any:
     pandas = module("pandas", "dask")
     if len(X) == 0:
         empty = np.empty((0,) if classes is None else (0, len(classes)))
-        found = empty.astype(local.classes_.dtype) if method == "predict" else empty
+        values = empty.astype(local.classes_.dtype) if method == "predict" else empty
     else:
-        found = getattr(local, method)(X)
+        values = getattr(local, method)(X)
     if classes is None:
-        return pandas.Series(found, index=X.index)
-    return pandas.DataFrame(found, index=X.index, columns=classes)
-
-
-def _computed(client: Any, what: Any) -> Any:
-    if client is not None:
-        return client.compute(what, sync=True)
-    return module("dask", "dask").compute(what)[0]
-
-
-def _columns(X: Any) -> Columns:
-    if hasattr(X, "columns"):
-        return Columns(len(X.columns), tuple(map(str, X.columns)))
-    if getattr(X, "ndim", 0) != 2 or not hasattr(X, "to_delayed"):
-        raise TypeError(f"X must be a dask array with rows and columns or a dask dataframe, not {type(X).__name__}.")
-    return Columns(int(X.shape[1]), None)
-
-
-def _partitions(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
-    """Return the partitions of rows, classes and weights as delayed objects, side by side."""
-    given = [X if hasattr(X, "columns") else X.rechunk({1: -1}), y]
-    given += [] if sample_weight is None else [sample_weight]
-    parts = [np.ravel(np.array(part.to_delayed(), dtype=object)).tolist() for part in given]
-    if len({len(part) for part in parts}) > 1:
-        raise ValueError(
-            f"X has {len(parts[0])} partitions and y or sample_weight {[len(part) for part in parts[1:]]}: "
-            "give them the same partitions."
-        )
-    return list(zip(*parts, strict=True))
-
-
-def _checked(columns: Columns, X: Any, y: Any, weight: Any = None) -> RawBlock:
-    return columns.check(X, y, weight)
-
-
-def _counted(block: RawBlock) -> tuple[int, Census | None]:
-    return len(block.X), census(block) if len(block.X) else None
-
-
-def _encoded(encoder: Encoder, block: RawBlock) -> list[Rows]:
-    return list(cut([encoder(block)]))
-
-
-@dataclass(frozen=True)
-class DaskBlocks(Source[B], Generic[B]):
-    """Lists of blocks, one for each partition, as delayed objects; the index of each list's first block."""
-
-    parts: Sequence[Any]
-    starts: Sequence[int]
-    n_rows: int
-    client: Any
-
-    def reduce(self, from_block: Callable[[B], S]) -> S:
-        """Return the statistic of all blocks, joined along a tree of partitions."""
-        delayed = module("dask", "dask").delayed
-        # What earlier passes found goes to each worker once, not with every task.
-        function = delayed(_Constant(from_block), pure=False)
-        runs = [delayed(_run)(function, part, start) for part, start in zip(self.parts, self.starts, strict=True)]
-        while len(runs) > 1:
-            pairs = [runs[i : i + 2] for i in range(0, len(runs), 2)]
-            runs = [delayed(_joined)(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-        found: Run[S] = _computed(self.client, runs[0])
-        return found.total
-
-    def map(self, function: Callable[[B], D], width: int) -> "Source[D]":
-        """Return the function of every block, kept on the workers where it is small."""
-        dask = module("dask", "dask")
-        send = dask.delayed(_Constant(function), pure=False)
-        parts = [dask.delayed(_mapped)(send, part) for part in self.parts]
-        if self.n_rows * width * 8 <= KEPT_BYTES:
-            parts = list(dask.persist(*parts) if self.client is None else self.client.persist(parts))
-        return DaskBlocks(parts, self.starts, self.n_rows, self.client)
-
-
-@dataclass(frozen=True)
-class _Constant(Generic[D]):
-    """A function as a value: Dask would call a bare one, or look into it."""
-
-    value: Callable[..., D]
-
-
-def _run(function: _Constant[S], blocks: list[Any], start: int) -> Run[S]:
-    return Run.from_parts(map(function.value, blocks), start)
-
-
-def _joined(one: Run[S], other: Run[S]) -> Run[S]:
-    return one.merge(other)
-
-
-def _mapped(function: _Constant[D], blocks: list[Any]) -> list[D]:
-    return [function.value(block) for block in blocks]
+        return pandas.Series(values, index=X.index)
+    return pandas.DataFrame(values, index=X.index, columns=classes)

@@ -5,16 +5,15 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
 
 pytest.importorskip("click")
 pytest.importorskip("safetensors")
-from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, TabularClassifier, load, stream
+from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, TabularClassifier, load
 from cogmap.cli.inputs import with_target
-from cogmap.core.sums import rows as training
 from cogmap.core.sums import sources
-from cogmap.estimators import classifier, tabular_stream
-from cogmap.intake import blocks as intake
-from cogmap.intake import spill
+from cogmap.estimators import tabular_stream
+from cogmap.intake import blocks, spill
 from cogmap.tables import parts as table_parts
 from cogmap.tables.table import read_table
 from tests.people import people
@@ -23,8 +22,7 @@ from tests.people import people
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Let 100 rows be many, 384 a block, 170 a part, and nothing stay in memory."""
-    for module in (training, classifier, intake, stream):
-        monkeypatch.setattr(module, "MOST_ROWS", 100)
+    monkeypatch.setattr(blocks, "MOST_ROWS", 100)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
     monkeypatch.setattr(table_parts, "PART_ROWS", 170)
     monkeypatch.setattr(spill, "IN_MEMORY", 0)
@@ -63,6 +61,18 @@ def test_the_model_is_that_of_the_whole_table(kind, alpha, tmp_path):
     again = load(model.save(tmp_path / "people.cogmap"))
     assert (again.predict_proba(X) == expected.predict_proba(X)).all()
     assert again.explain(X[:2]).to_text(0) == expected.explain(X[:2]).to_text(0)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("network", [None, LTCNClassifierCV(combine="best", max_iter=5)], ids=["default", "best"])
+def test_a_tuned_model_is_that_of_the_whole_table(network, tmp_path):
+    path, model = tmp_path / "people.csv", TabularClassifier(network, drop=["id"])
+    people(1200).to_csv(path, index=False)
+    found = tabular_stream.fit(path, model, target="survived", scratch=tmp_path).classifier
+    expected, X = whole(path, "survived", TabularClassifier(network, drop=["id"]))
+    assert isinstance(found.classifier_, LTCNClassifierCV)
+    assert (found.predict_proba(X) == expected.predict_proba(X)).all()
+    assert found.classifier_.best_params_ == expected.classifier_.best_params_
 
 
 @pytest.mark.filterwarnings("ignore::cogmap.errors.NoInformationWarning")  # the classes follow the row numbers
@@ -134,8 +144,8 @@ def test_what_cannot_be_is_refused_in_one_sentence(tmp_path):
     path = tmp_path / "people.csv"
     table = people()
     table.assign(share=table.index / 7, lone="a").to_csv(path, index=False)
-    with pytest.raises(TypeError, match="not LTCNClassifierCV"):
-        tabular_stream.fit(path, TabularClassifier(LTCNClassifierCV()), target="survived")
+    with pytest.raises(TypeError, match="fit an LTCNClassifier or an LTCNClassifierCV, not DummyClassifier"):
+        tabular_stream.fit(path, TabularClassifier(DummyClassifier()), target="survived")
     with pytest.raises(ValueError, match="There is no column 'alive': the columns are 'id', "):
         tabular_stream.fit(path, network(), target="alive")
     with pytest.raises(ValueError, match=r"There is no column 'Survived' \(did you mean 'survived'\?\): the columns"):

@@ -15,7 +15,7 @@ from cogmap.core.device import space as spaces
 from cogmap.core.device.space import Space
 from cogmap.core.readout import ridge_passes
 from cogmap.errors import IllConditionedWarning
-from cogmap.estimators import classifier, device
+from cogmap.intake import blocks
 
 CONTRACT = 1e-6
 
@@ -81,8 +81,7 @@ def dispatch(monkeypatch):
 @pytest.fixture
 def many(monkeypatch):
     """Let 100 rows be many."""
-    for module in (classifier, device):
-        monkeypatch.setattr(module, "MOST_ROWS", 100)
+    monkeypatch.setattr(blocks, "MOST_ROWS", 100)
 
 
 @pytest.fixture

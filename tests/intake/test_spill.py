@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from cogmap import LTCNClassifier, stream
-from cogmap.core.sums import rows as training
 from cogmap.core.sums import sources
-from cogmap.estimators import classifier
 from cogmap.intake import blocks as intake
 from cogmap.intake import spill
 from cogmap.intake.spill import Spill
@@ -107,8 +105,7 @@ def test_a_fit_is_the_same_from_memory_from_disk_and_computed_anew(alpha, tmp_pa
     X = rng.normal(size=(1200, 3))
     y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
     source = [(X[i : i + 200], y[i : i + 200]) for i in range(0, 1200, 200)]
-    for module in (training, classifier, intake, stream):
-        monkeypatch.setattr(module, "MOST_ROWS", 100)
+    monkeypatch.setattr(intake, "MOST_ROWS", 100)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
     model = LTCNClassifier(alpha=alpha, max_iter=5)
     in_memory = stream.fit(source, model, scratch=tmp_path)

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,14 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.concepts.concepts import Concepts
 from ..core.decision.decision import Decision, class_covariance, judged_rows
 from ..core.device.scores import probabilities as device_probabilities
 from ..core.device.scores import scores_of
 from ..core.fit.at_once import Learned
 from ..core.fit.fitted import Fitted, Member, distinct_networks, named_concepts, probabilities
-from ..core.fit.model import Model, Summary
+from ..core.fit.model import Model, Settings, Summary
+from ..core.fit.passes import Range
 from ..core.network.dynamics import Dynamics
 from ..core.sums.rows import Rows, Scored
+from ..core.sums.statistics import Source
 from ..core.types import Array
 from ..errors import ModelFileError, NoInformationWarning
 from ..intake.arrays import labels_of, on_host, space_of
@@ -28,13 +31,12 @@ from ..knowledge import Knowledge
 from ..knowledge.edges import checked_knowledge
 from ..quality.comparison import Comparison, compare
 from .explaining import Explainable
-from .training_rows import TrainingRows
 
 MOST_ITERATIONS = 10**6
 """Most iterations that a model in a file may allow; `diagnose` follows far fewer."""
 
 
-class NetworkClassifier(Explainable, TrainingRows, ClassifierMixin, BaseEstimator):
+class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is one value, `fitted_`: networks, seen as one with block-diagonal inner weights.
 
     Checking the training rows sets `classes_`, `class_count_` and `knowledge_`; every fit of a subclass ends by setting
@@ -42,6 +44,12 @@ class NetworkClassifier(Explainable, TrainingRows, ClassifierMixin, BaseEstimato
     """
 
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    classes_: NDArray[Any]
+    class_count_: Array
+    class_weight: Any
+    knowledge: Knowledge | None
+    knowledge_: Knowledge
     decision: str
     decision_metric: str
     tol: float
@@ -265,7 +273,7 @@ class NetworkClassifier(Explainable, TrainingRows, ClassifierMixin, BaseEstimato
         kind = type(self).__name__
         return export(self.fitted_, path, kind=kind, opset=opset, contributions=contributions, dtype=dtype)
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Raise an error where a parameter is not what it may be."""
         raise NotImplementedError
 
@@ -274,6 +282,20 @@ class NetworkClassifier(Explainable, TrainingRows, ClassifierMixin, BaseEstimato
         largest = max(np.ravel(self.get_params(deep=False)["max_iter"]).tolist(), default=0)
         if largest > MOST_ITERATIONS:
             raise ModelFileError(f"model.fitted.max_iter must be at most {MOST_ITERATIONS}.")
+
+    def settings(self, known: Range) -> list[Settings]:
+        """Return what the core needs to know of the parameters of every network, given the range of the features."""
+        raise NotImplementedError
+
+    def fit_rows(self, rows: Rows, every: Sequence[Settings]) -> None:
+        """Fit networks of these settings to all rows at once; copies are merged already."""
+        raise NotImplementedError
+
+    def fit_source(
+        self, source: Source[Rows], known: Range, every: Sequence[Settings], learn: Callable[[Settings], Concepts]
+    ) -> None:
+        """Fit networks of these settings to blocks of rows in passes; `learn` learns the concepts of one of them."""
+        raise NotImplementedError
 
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)

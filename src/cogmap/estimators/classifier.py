@@ -1,6 +1,7 @@
-"""LTCNClassifier: validate, call the core, keep what it found."""
+"""LTCNClassifier: one network from parameters, rows and classes."""
 
 import warnings
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -8,28 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from ..core.concepts.concepts import Concepts, fit_concepts
+from ..core.concepts.concepts import Concepts
 from ..core.constants import INNER_NORM
 from ..core.decision.decision import METRICS, Decision, decide
 from ..core.fit.at_once import Learned
 from ..core.fit.batches import Recursion
 from ..core.fit.model import Model, Settings, Summary, fit_model, summarise
-from ..core.fit.passes import Range, fit_blocks, passable
+from ..core.fit.passes import Range, fit_blocks
 from ..core.network.activation import ACTIVATIONS
 from ..core.network.constraints import Bounds, exceeds_cap
 from ..core.network.reasoning import RULES, Rule
 from ..core.readout.states import UNTRUSTWORTHY_CONDITION, Solved
-from ..core.sums.rows import MOST_ROWS, Rows, weighted_rows
-from ..core.sums.sources import from_rows
+from ..core.sums.rows import Rows
 from ..core.sums.statistics import Source
-from ..core.types import Array, Codes
+from ..core.types import Array
 from ..errors import IllConditionedWarning, KnowledgeWarning
-from ..intake.arrays import space_of
-from ..intake.checks import column
-from ..intake.memory import check_memory
+from ..intake.checks import column, feature_names
 from ..knowledge import Knowledge
 from ..knowledge.edges import check_terms, checked_knowledge, edge_bounds
 from .base import NetworkClassifier, refused_parameters
+from .batches import add_batch
+from .fitting import fit_arrays
 
 CHOICES = {
     "activation": tuple(ACTIVATIONS),
@@ -228,14 +228,9 @@ class LTCNClassifier(NetworkClassifier):
         LTCNClassifier
             This estimator.
         """
-        self._check_parameters()
         if self._recursion is not None:
             del self._recursion
-        if (space := space_of(X)) is not None:
-            from .device import fit_on_device
-
-            return fit_on_device(self, space, X, y, sample_weight)
-        return self._fit_given(*self._given_rows(X, y, sample_weight))
+        return fit_arrays(self, X, y, sample_weight)
 
     @available_if(lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory")
     def partial_fit(
@@ -263,41 +258,28 @@ class LTCNClassifier(NetworkClassifier):
         LTCNClassifier
             This estimator.
         """
-        self._check_parameters()
-        from .batches import add_batch
+        self.check_parameters()
+        self._recursion = add_batch(self, self._recursion, X, y, classes, sample_weight)
+        model, solved, decision = self._recursion.solved(float(self.alpha), self._metric())
+        self._keep(model, solved, decision, self._recursion.summary())
+        return self
 
-        return add_batch(self, X, y, classes, sample_weight)
-
-    def _fit_given(self, X: Array, codes: Codes, frequency: Array, share: Array) -> Self:
-        """Fit to rows in memory that are checked already."""
-        if len(X) > MOST_ROWS:
-            known = Range(X.min(axis=0), X.max(axis=0), self.class_count_ * share)
-            if passable(self._settings(), known):
-                return self._fit_in_blocks(weighted_rows(X, codes, frequency, share), known)
-        rows = self._merged(X, codes, frequency, share)
-        self._check_range(rows.X.min(axis=0), rows.X.max(axis=0))
-        model, learned = fit_model(rows, self._settings())
-        check_terms(self.knowledge_, self._feature_names(), [model.concepts])
+    def fit_rows(self, rows: Rows, every: Sequence[Settings]) -> None:
+        """Fit to all rows at once."""
+        (settings,) = every
+        model, learned = fit_model(rows, settings)
+        check_terms(self.knowledge_, feature_names(self), [model.concepts])
         decision = decide(*self._judged(model, learned, rows), self._metric(), model.scale)
         self._keep(model, learned, decision, summarise(rows))
-        return self
 
-    def _fit_in_blocks(self, rows: Rows, known: Range) -> Self:
-        """Fit to many rows in memory, block by block; only the knots need whole columns."""
-        activation = ACTIVATIONS[self.activation]
-        bounds = (activation.low, activation.high)
-        concepts = fit_concepts(rows.X, rows.weight, self.scaling, self.terms, bounds)
-        return self._fit_source(from_rows(rows), known, concepts)
-
-    def _fit_source(self, source: Source[Rows], known: Range, concepts: Concepts | None) -> Self:
-        """Fit to blocks of rows, wherever they are."""
-        self._check_range(known.low, known.high)
-        self._warn_of_constants(known.varies)
-        check_memory(MOST_ROWS, int(known.varies.sum()), self.terms, len(self.classes_))
-        found = fit_blocks(source, known, self._settings(), self._metric(), concepts)
-        check_terms(self.knowledge_, self._feature_names(), [found.model.concepts])
-        self._keep(found.model, found.solved, found.decision, found.summary)
-        return self
+    def fit_source(
+        self, source: Source[Rows], known: Range, every: Sequence[Settings], learn: Callable[[Settings], Concepts]
+    ) -> None:
+        """Fit to blocks of rows in passes, wherever they are."""
+        (settings,) = every
+        network = fit_blocks(source, known, settings, self._metric(), learn(settings))
+        check_terms(self.knowledge_, feature_names(self), [network.model.concepts])
+        self._keep(network.model, network.solved, network.decision, network.summary)
 
     def _keep(self, model: Model, learned: Learned | Solved, decision: Decision, summary: Summary) -> None:
         """Set the fitted attributes."""
@@ -311,12 +293,13 @@ class LTCNClassifier(NetworkClassifier):
                 f"The readout's condition number is {self.condition_:.1e}: rounding decides part of its scores. "
                 f"Use alpha='loo', or fewer iterations (max_iter is {self.max_iter}).",
                 IllConditionedWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
 
-    def _settings(self) -> Settings:
-        """Return what the core needs to know of the parameters."""
-        return Settings(
+    def settings(self, known: Range) -> list[Settings]:
+        """Return what the core needs to know of the parameters, given the range of the features."""
+        self._check_range(known.low, known.high)
+        settings = Settings(
             phi=self.phi,
             max_iter=self.max_iter,
             activation=self.activation,
@@ -330,10 +313,11 @@ class LTCNClassifier(NetworkClassifier):
             tol=self.tol,
             bounds=self._bounds if self.knowledge else None,
         )
+        return [settings]
 
     def _bounds(self, concepts: Concepts) -> Bounds:
         """Return what is stated about the edges between concepts; warn where it takes more than the cap allows."""
-        bounds = edge_bounds(checked_knowledge(self.knowledge, self._feature_names()), self._feature_names(), concepts)
+        bounds = edge_bounds(checked_knowledge(self.knowledge, feature_names(self)), feature_names(self), concepts)
         if isinstance(self.inner, str) and self.inner == "stable-regression" and exceeds_cap(bounds.least):
             warnings.warn(
                 f"The stated weights alone have a spectral norm of {np.linalg.norm(bounds.least, 2):.3g}, and "
@@ -344,7 +328,8 @@ class LTCNClassifier(NetworkClassifier):
             )
         return bounds
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise an error where a parameter is not what it may be."""
         for name, choices in CHOICES.items():
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
@@ -365,7 +350,7 @@ class LTCNClassifier(NetworkClassifier):
 
     def _check_stored(self) -> None:
         with refused_parameters():
-            self._check_parameters()
+            self.check_parameters()
             if not isinstance(self.inner, str):
                 self._given_weights()
         super()._check_stored()

@@ -1,7 +1,7 @@
 """Fit a `TabularClassifier` to a file that need not fit into memory: text, missing values and all.
 
-What the columns mean is learned in passes over the file (`column_passes`), then one `LTCNClassifier` is fitted to the
-encoded rows in passes (`stream`). The result is that of `TabularClassifier.fit` on the whole table, bit for bit.
+What the columns mean is learned in passes over the file (`tables.tally`), then a network is fitted to the encoded rows
+in passes (`intake.stream`). The result is that of `TabularClassifier.fit` on the whole table, bit for bit.
 
 Easy to get wrong: rows without a class are left out before anything is learned, and classes that are whole numbers lose
 the fraction that a missing one gives the column. The latter is a matter of all rows, not of one part of them.
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklearn.base import clone
 
 from ..intake.progress import Meter, Progress, reporter
+from ..intake.stream import StreamSupply, scratch_space
 from ..knowledge.names import no_column
-from ..stream import fit_started, scratch_space
 from ..tables.parts import ArrowParts, TableParts, open_parts
 from ..tables.tally import learn_columns
 from ..tables.target import Target
 from .classifier import LTCNClassifier
+from .fitting import check_network, fit_supply
 from .tabular import TabularClassifier
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def fit(
     table : path, or what `table_parts.open_parts` returns
         A CSV file (also gzip), Parquet, Arrow or Feather.
     classifier : TabularClassifier, default=None
-        The parameters; it is cloned. Its network must be an `LTCNClassifier`, which is the default here.
+        The parameters; it is cloned. Its network may be an `LTCNClassifier`, which is the default here, or an
+        `LTCNClassifierCV`.
     target : str
         Column of the classes.
     classes : bool, default=False
@@ -79,29 +81,27 @@ def fit(
     FittedFile
         A new, fitted classifier, with notes.
     """
-    chosen = TabularClassifier(LTCNClassifier()) if classifier is None else classifier
-    if not isinstance(chosen.classifier, LTCNClassifier):
-        raise TypeError(f"Passes over a file fit an LTCNClassifier, not {type(chosen.classifier).__name__}.")
-    fitted = clone(chosen)
+    fitted = clone(TabularClassifier(LTCNClassifier()) if classifier is None else classifier)
+    if fitted.classifier is not None:
+        check_network(fitted.classifier, "Passes over a file fit")
     parts = open_parts(Path(table)) if isinstance(table, (str, os.PathLike)) else table
     if target not in parts.names:
         raise ValueError(no_column(target, parts.names))
     names = [name for name in parts.names if name != target]
     fitted._check_parameters(_empty(names))
-    fitted.classifier._check_parameters()
     meter = Meter(reporter(progress))
     parts.scan(meter)
     with scratch_space(scratch) as keep:
         # Arrow files are read fast enough to be read in each pass.
         read = parts if isinstance(parts, ArrowParts) else keep(parts, parts.n_rows * len(parts.names) * TEXT_CELL)
-        rows = _Labelled(read, Target(target, classes=classes))
+        rows = _LabelledParts(read, Target(target, classes=classes))
         declared = [(name, fitted._declared(name)) for name in names]
         fitted.columns_ = learn_columns(
             rows, declared, fitted.max_categories, meter, drop_unusable=fitted.drop_unusable
         )
         rows.target.check()
         network = fitted._network(rows.target.n_rows)
-        fitted.classifier_ = fit_started(lambda: rows.encoded(fitted), network, meter, keep)
+        fitted.classifier_ = fit_supply(network, StreamSupply.of(lambda: rows.encoded(fitted), meter, keep))
     fitted.n_features_in_, fitted.feature_names_in_ = len(names), _empty(names).columns.to_numpy(dtype=object)
     fitted.target_name_, fitted.classes_ = target, fitted.classifier_.classes_
     notes = (*parts.notes, *rows.target.notes)
@@ -114,7 +114,7 @@ def _empty(names: list[str]) -> "pd.DataFrame":
     return pd.DataFrame(columns=names)
 
 
-class _Labelled:
+class _LabelledParts:
     """Parts of a table without the rows that have no class; the first pass also looks at the classes."""
 
     def __init__(self, parts: Callable[[], Any], target: Target) -> None:

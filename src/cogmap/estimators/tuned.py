@@ -1,7 +1,7 @@
 """LTCNClassifierCV: everything chosen by leave-one-out in closed form, and several networks stacked into one."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -11,21 +11,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
+from ..core.concepts.concepts import Concepts
 from ..core.constants import CASE_ROWS
 from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
 from ..core.fit.at_once import Learned
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Model, Settings, Summary, fit_model, remember, summarise
+from ..core.fit.passes import Range, judge_blocks
 from ..core.network.reasoning import Rule
 from ..core.readout.states import Solved
 from ..core.sums.rows import Rows, Scored
+from ..core.sums.statistics import Source
 from ..core.types import Array
 from ..errors import ModelFileError
-from ..intake.arrays import space_of
+from ..intake.checks import feature_names
 from ..knowledge import Knowledge
 from ..knowledge.edges import check_terms
 from .base import NetworkClassifier, refused_parameters
 from .classifier import LTCNClassifier
+from .fitting import fit_arrays
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 ONE_HOT = np.array([0.0, 1.0])
@@ -170,22 +174,32 @@ feature_importances_, fitted_
         LTCNClassifierCV
             This estimator.
         """
-        members = self._configurations()
-        if (space := space_of(X)) is not None:
-            from .device_tuning import tune_on_device
+        return fit_arrays(self, X, y, sample_weight)
 
-            if tune_on_device(self, members, space, X, y, sample_weight):
-                return self
-        rows = self._training_rows(X, y, sample_weight)
-        candidates = [self._fitted(member, rows) for member in members]
-        check_terms(self.knowledge_, self._feature_names(), [c.model.concepts for c in candidates])
+    def fit_rows(self, rows: Rows, every: Sequence[Settings]) -> None:
+        """Fit every configuration to all rows at once, then combine them."""
+        candidates = [self._fitted(*given, rows) for given in self._configured(every)]
         if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
             candidates.append(self._remembered(self._best(candidates), rows))
         self._combine(candidates, summarise(rows))
-        return self
+
+    def fit_source(
+        self, source: Source[Rows], known: Range, every: Sequence[Settings], learn: Callable[[Settings], Concepts]
+    ) -> None:
+        """Fit every configuration to blocks of rows in passes, then combine them by the scores of the judges."""
+        learn = _once(learn)
+        candidates = []
+        for params, settings in self._configured(every):
+            start = time.perf_counter()
+            network = judge_blocks(source, known, settings, learn(settings))
+            candidates.append(
+                self._candidate(params, network.model, network.solved, network.scores, network.between, start)
+            )
+        self._combine(candidates, network.summary)
 
     def _combine(self, candidates: Sequence[Candidate], summary: Summary) -> None:
         """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
+        check_terms(self.knowledge_, feature_names(self), [c.model.concepts for c in candidates])
         best = self._best(candidates)
         weights = np.array([float(c is best) for c in candidates])
         if self.combine == "stack":
@@ -200,35 +214,41 @@ feature_importances_, fitted_
         decision = decide(Scored(raw, codes, weight), between, self._metric(), ONE_HOT)
         self._keep(members, weights, constant, decision, summary)
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise an error where a parameter is not what it may be."""
         for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
-
-    def _configurations(self) -> list[LTCNClassifier]:
-        """Return an unfitted classifier for each combination of the grids, checked."""
-        self._check_parameters()
-        grids = [as_grid(getattr(self, name)) for name in GRID]
-        for name, grid in zip(GRID, grids, strict=True):
-            if not grid:
+        for name in GRID:
+            if not as_grid(getattr(self, name)):
                 raise ValueError(f"{name} is an empty grid: give at least one value.")
-        shared = {name: getattr(self, name) for name in ("rule", "decision", "decision_metric", "tol", "knowledge")}
-        members = [LTCNClassifier(**dict(zip(GRID, values, strict=True)), **shared) for values in product(*grids)]
-        for member in members:
-            member._check_parameters()
-        return members
+        for params in self._grid():
+            self._member(params).check_parameters()
 
-    def _settled(self, member: LTCNClassifier, low: Array, high: Array) -> tuple[dict[str, Any], Settings]:
-        """Return a member's parameters, and what the core needs to know of them, given the range of the features."""
+    def settings(self, known: Range) -> list[Settings]:
+        """Return what the core needs to know of every configuration, given the range of the features."""
+        return [one for params in self._grid() for one in self._member(params).settings(known)]
+
+    def _grid(self) -> list[dict[str, Any]]:
+        """Return the parameters of each combination of the grids."""
+        grids = [as_grid(getattr(self, name)) for name in GRID]
+        return [dict(zip(GRID, values, strict=True)) for values in product(*grids)]
+
+    def _member(self, params: dict[str, Any]) -> LTCNClassifier:
+        """Return an unfitted classifier of one configuration, which knows the features if this one does."""
+        shared = {name: getattr(self, name) for name in ("rule", "decision", "decision_metric", "tol", "knowledge")}
+        member = LTCNClassifier(**params, **shared)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(member, name, getattr(self, name))
-        member._check_range(low, high)
-        return {name: getattr(member, name) for name in GRID} | {"cases": False}, member._settings()
+        return member
 
-    def _fitted(self, member: LTCNClassifier, rows: Rows) -> Candidate:
+    def _configured(self, every: Sequence[Settings]) -> list[tuple[dict[str, Any], Settings]]:
+        """Return the parameters of each configuration beside its settings."""
+        return [(params | {"cases": False}, settings) for params, settings in zip(self._grid(), every, strict=True)]
+
+    def _fitted(self, params: dict[str, Any], settings: Settings, rows: Rows) -> Candidate:
         start = time.perf_counter()
-        params, settings = self._settled(member, rows.X.min(axis=0), rows.X.max(axis=0))
         return self._learned(params, *fit_model(rows, settings), rows, start)
 
     def _remembered(self, best: Candidate, rows: Rows) -> Candidate:
@@ -306,6 +326,19 @@ feature_importances_, fitted_
             "mean_fit_time": np.array([c.seconds for c in candidates]),
             "stack_weight": weights,
         }
+
+
+def _once(learn: Callable[[Settings], Concepts]) -> Callable[[Settings], Concepts]:
+    """Learn concepts once for all configurations that share them; the activation matters to unscaled data alone."""
+    known: dict[Any, Concepts] = {}
+
+    def learned(settings: Settings) -> Concepts:
+        key = (settings.scaling, settings.terms, settings.activation if settings.scaling is None else None)
+        if key not in known:
+            known[key] = learn(settings)
+        return known[key]
+
+    return learned
 
 
 def as_grid(value: Any) -> list[Any]:

@@ -1,11 +1,12 @@
-"""Blocks of a user's rows: checked, counted in a census, and encoded for the core.
+"""Blocks of a user's rows: checked, and counted in a census.
 
-A streamed fit, a Dask fit and a Spark fit differ in where their blocks are; what happens to a block is here.
+Rows in memory, on a device, in a stream, in Dask and in Spark differ in where their blocks are. What happens to a block
+is here and in `encoding`; what a fit is given in all, in `supply`.
 
 Easy to get wrong: the functions of a block travel to other processes, so they hold data only, no estimator.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -13,37 +14,40 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _get_feature_names
+from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
-from ..core.fit.passes import Range, passable
-from ..core.sums.rows import MOST_ROWS, Rows, weighted_rows
+from ..core.sums.rows import MOST_ROWS
 from ..core.sums.sources import BLOCK_ROWS
 from ..core.sums.statistics import Census
 from ..core.types import Array
-from ..estimators.base import NetworkClassifier
-from ..estimators.classifier import LTCNClassifier
-from ..knowledge.edges import irrelevant_features
-from .checks import check_span, check_weights, column, not_finite_sentence, sparse_sentence
+from .arrays import check_same_space, on_host
+from .checks import check_weights, checked_rows, column, not_finite_sentence, sparse_sentence
 from .labels import check_kinds, checked_labels, kinds_of
 
 
 class RawBlock(NamedTuple):
-    """Checked rows of positive weight, their labels and weights."""
+    """Checked rows, their labels and weights."""
 
     X: Array
     labels: NDArray[Any]
     weight: Array
 
+    @property
+    def positive(self) -> "RawBlock":
+        """The rows of positive weight."""
+        counts = self.weight > 0
+        return self if counts.all() else RawBlock(*(part[counts] for part in self))
+
 
 @dataclass(frozen=True)
-class Columns:
-    """How many columns there are, and what they are called, if they have names."""
+class Features:
+    """How many features there are, and what they are called, if they have names."""
 
     n_features: int
     names: tuple[str, ...] | None
 
     @classmethod
-    def of(cls, X: Any) -> "Columns":
+    def of(cls, X: Any) -> "Features":
         """Look at the first block."""
         names = _get_feature_names(X)
         return cls(np.shape(X)[1] if np.ndim(X) == 2 else 0, None if names is None else tuple(map(str, names)))
@@ -52,6 +56,11 @@ class Columns:
     def array(self) -> NDArray[Any] | None:
         """The names as an array."""
         return None if self.names is None else np.array(self.names, dtype=object)
+
+    @property
+    def listed(self) -> list[str]:
+        """Their names, or x0, x1, … where they have none."""
+        return [f"x{i}" for i in range(self.n_features)] if self.names is None else list(self.names)
 
     def check(self, X: Any, y: Any, weight: Any = None, *, before: int = 0) -> RawBlock:
         """Return a block as numbers without rows of weight 0, or raise an error that says what is wrong with it.
@@ -74,7 +83,7 @@ class Columns:
         labels = checked_labels(y, before=before)
         if not np.isfinite(rows).all():
             raise ValueError(not_finite_sentence(rows, self.array, before))
-        return _positive(rows, labels, weight, before)
+        return _weighted(rows, labels, weight, before)
 
 
 def _listed(names: Sequence[str] | None, n: int) -> str:
@@ -97,15 +106,32 @@ def _numbers(X: Any, names: NDArray[Any] | None) -> Array:
         raise
 
 
-def _positive(rows: Array, labels: NDArray[Any], weight: Any, before: int) -> RawBlock:
+def _weighted(rows: Array, labels: NDArray[Any], weight: Any, before: int) -> RawBlock:
     if weight is None:
         return RawBlock(rows, labels, np.ones(len(rows)))
-    found = np.asarray(weight, dtype=np.float64)
-    if found.shape != (len(rows),) or not np.isfinite(found).all() or (found < 0).any():
+    numbers = np.asarray(weight, dtype=np.float64)
+    if numbers.shape != (len(rows),) or not np.isfinite(numbers).all() or (numbers < 0).any():
         raise ValueError(f"Weights must be {len(rows)} finite numbers, 0 or larger, one for each row of the block.")
-    check_weights(found, before)
-    kept = found > 0
-    return RawBlock(rows, labels, found) if kept.all() else RawBlock(rows[kept], labels[kept], found[kept])
+    check_weights(numbers, before)
+    return RawBlock(rows, labels, numbers).positive
+
+
+def checked_block(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RawBlock:
+    """Return arrays that an estimator is fitted to as one block, or raise an error that says what is wrong with them.
+
+    With `reset`, they say what the estimator's features are; rows of weight 0 are among them.
+    """
+    check_same_space(X, y=y, sample_weight=sample_weight)
+    rows = checked_rows(estimator, X, reset=reset)
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    labels = checked_labels(on_host(y))
+    if len(labels) != len(rows):
+        raise ValueError(f"X has {len(rows)} rows and y has {len(labels)}: give one class for each row.")
+    check_classification_targets(labels)
+    weight = _check_sample_weight(on_host(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
+    check_weights(weight)
+    return RawBlock(rows, labels, weight)
 
 
 class LabelledCensus(Census):
@@ -122,77 +148,11 @@ def census(block: RawBlock) -> Census:
     return LabelledCensus.from_block(*block)
 
 
-@dataclass(frozen=True)
-class Encoder:
-    """From labels to class codes, with the weight of every class, and without the features that are irrelevant."""
-
-    classes: NDArray[Any]
-    share: Array
-    silent: NDArray[np.bool_]
-
-    def codes(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the code of each label."""
-        check_kinds(kinds_of(self.classes[:1]) | kinds_of(labels[:1]))
-        found = np.searchsorted(self.classes, labels)
-        unknown = self.classes[np.minimum(found, len(self.classes) - 1)] != labels
-        if unknown.any():
-            raise ValueError(f"y holds the class {labels[unknown].tolist()[0]!r}, which was not there before.")
-        return found
-
-    def rows(self, X: Array) -> Array:
-        """Return rows with 0 in irrelevant features."""
-        return np.where(self.silent, 0.0, X) if self.silent.any() else X
-
-    def __call__(self, block: RawBlock) -> Rows:
-        """Encode a block."""
-        return weighted_rows(self.rows(block.X), self.codes(block.labels), block.weight, self.share)
-
-
-def begin(classifier: NetworkClassifier, columns: Columns, counted: Census) -> tuple[Encoder, Range]:
-    """Check parameters and census, and set what the estimator knows of its input and classes."""
-    classifier._check_parameters()
-    classifier.n_features_in_ = columns.n_features
-    if columns.array is not None:
-        classifier.feature_names_in_ = columns.array
-    check_span(np.vstack([counted.low, counted.high]), columns.array)
-    # Each class three times: scikit-learn warns where more than half of the labels are different.
-    check_classification_targets(np.repeat(counted.labels, 3))
-    classifier._without_irrelevant(np.vstack([counted.low, counted.high]))
-    share = classifier._class_shares(counted.labels, counted.mass)
-    silent = irrelevant_features(classifier.knowledge_, classifier._feature_names())
-    low, high = np.where(silent, 0.0, counted.low), np.where(silent, 0.0, counted.high)
-    return Encoder(counted.labels, share, silent), Range(low, high, counted.mass * share)
-
-
-def fit_at_once(
-    classifier: LTCNClassifier,
-    encoder: Encoder,
-    counted: Census,
-    known: Range,
-    gather: Callable[[], Sequence[RawBlock]],
-) -> LTCNClassifier | None:
-    """Fit to rows that are few enough to be gathered, as `LTCNClassifier.fit` does; return None where they are many.
-
-    Where no feature varies, the census says all. Where rows are many and blocks do not suffice, raise an error.
-    """
-    if not known.varies.any():
-        rows = np.tile(counted.low, (len(counted.labels), 1))
-        return _fit_gathered(classifier, encoder, [RawBlock(rows, counted.labels, counted.mass)])
-    if counted.n_rows <= MOST_ROWS:
-        return _fit_gathered(classifier, encoder, gather())
-    if not passable(classifier._settings(), known):
-        raise ValueError(
-            f"{counted.n_rows} rows do not fit at once, and blocks of rows need readout='trajectory', cases=False, a "
-            "positive alpha or 'loo', and for the latter a weight of six rows or more for each concept."
-        )
-    return None
-
-
-def _fit_gathered(classifier: LTCNClassifier, encoder: Encoder, blocks: Sequence[RawBlock]) -> LTCNClassifier:
-    X, labels, weight = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    return classifier._fit_given(encoder.rows(X), encoder.codes(labels), weight, encoder.share)
-
-
 def n_blocks(n_rows: int) -> int:
     """Return into how many blocks so many rows are cut."""
     return -(-n_rows // BLOCK_ROWS)
+
+
+def few(n_rows: int) -> bool:
+    """Say whether so many rows are fitted at once."""
+    return n_rows <= MOST_ROWS

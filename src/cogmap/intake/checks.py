@@ -27,8 +27,6 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
         raise
     if not np.isfinite(rows).all():
         raise ValueError(not_finite_sentence(rows, getattr(estimator, "feature_names_in_", None)))
-    if reset:
-        check_span(rows, getattr(estimator, "feature_names_in_", None))
     return rows
 
 
@@ -75,9 +73,8 @@ def check_weights(weight: Array, before: int = 0) -> None:
         )
 
 
-def check_span(rows: Array, names: NDArray[Any] | None) -> None:
+def check_span(low: Array, high: Array, names: NDArray[Any] | None) -> None:
     """Raise an error where a column spans more than a number can hold."""
-    low, high = rows.min(axis=0), rows.max(axis=0)
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(~np.isfinite(high - low))
     if len(wide):

@@ -63,8 +63,8 @@ def checked_labels(y: Any, *, before: int = 0) -> NDArray[Any]:
 def check_kinds(kinds: dict[str, Any]) -> None:
     """Raise an error where there are labels of several kinds, each with an example, or of one that has no order."""
     if len(kinds) > 1:
-        found = " and ".join(f"{kind} ({value!r})" for kind, value in sorted(kinds.items()))
-        raise ValueError(f"y mixes {found}: give all classes one type, for example all as text.")
+        listed = " and ".join(f"{kind} ({value!r})" for kind, value in sorted(kinds.items()))
+        raise ValueError(f"y mixes {listed}: give all classes one type, for example all as text.")
     for kind, value in kinds.items():
         try:
             value < value  # noqa: B015 # whether the type has an order is all that is asked

@@ -25,8 +25,8 @@ UNITS = {"TB": 10**12, "GB": 10**9, "MB": 10**6, "KB": 10**3}
 
 def available() -> int | None:
     """Return the number of bytes of memory that this process can still have; None where the system does not say."""
-    found = [value for value in (_free(), _group_limit(), _own_limit()) if value is not None]
-    return min(found, default=None)
+    limits = [value for value in (_free(), _group_limit(), _own_limit()) if value is not None]
+    return min(limits, default=None)
 
 
 def _free() -> int | None:

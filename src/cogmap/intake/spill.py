@@ -47,7 +47,7 @@ class Spill:
             return Kept(start)
         if self.folder is None or shutil.disk_usage(self.folder).free < SPARE * n_bytes:
             return keep_small(start, n_bytes)
-        return Spilled(start, self._open)
+        return SpillFile(start, self._open)
 
     def _open(self) -> IO[bytes]:
         return self._files.enter_context(tempfile.TemporaryFile(dir=self.folder))
@@ -61,7 +61,7 @@ class Spill:
         self._files.close()
 
 
-class Spilled:
+class SpillFile:
     """What the first whole pass yields, in a file for all later ones; computed anew where the disk is full."""
 
     def __init__(self, start: Callable[[], Iterable[Any]], open_file: Callable[[], IO[bytes]]) -> None:

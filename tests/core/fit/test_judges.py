@@ -14,7 +14,7 @@ from cogmap.core.sums.rows import Rows
 from cogmap.core.sums.sampling import LAST_KEY, Samples, content_keys
 from cogmap.core.sums.sources import cut
 from cogmap.core.sums.statistics import Held, merged
-from cogmap.estimators import classifier
+from cogmap.intake import blocks as intake
 
 
 def rows_of(rng, n=3000):
@@ -94,7 +94,7 @@ def test_rows_that_cannot_be_chosen_need_no_look(kind, rng):
 def test_some_judges_decide_nearly_as_all_rows_do(parameters, rng, monkeypatch):
     X = rng.normal(size=(6000, 5))
     y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] / 2 + rng.normal(size=6000) / 2, [-1.5, 1.5])
-    monkeypatch.setattr(classifier, "MOST_ROWS", 100)
+    monkeypatch.setattr(intake, "MOST_ROWS", 100)
     by_all = LTCNClassifier(**parameters).fit(X, y)
     for name in ("JUDGES", "DECIDERS", "DECIDERS_OF_A_CLASS"):
         monkeypatch.setattr(judges, name, 900)

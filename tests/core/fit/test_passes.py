@@ -8,7 +8,7 @@ from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.inner import Regressors, regression, regression_weights, ridge, ridge_weights
 from cogmap.core.sums import sources
 from cogmap.core.sums.statistics import Factor, merged
-from cogmap.estimators import classifier
+from cogmap.intake import blocks as intake
 
 BOUND = 1e-6
 
@@ -21,7 +21,7 @@ def problem(rng, n=2500, m=5):
 
 
 def fit(X, y, monkeypatch, *, blocks, weight=None, **parameters):
-    monkeypatch.setattr(classifier, "MOST_ROWS", 100 if blocks else 10**9)
+    monkeypatch.setattr(intake, "MOST_ROWS", 100 if blocks else 10**9)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
     return LTCNClassifier(**parameters).fit(X, y, sample_weight=weight)
 

@@ -1,0 +1,135 @@
+"""Rows on a device: checked, counted and encoded there.
+
+Up to 30,000 rows, and for what needs all rows at once, they are copied to numpy: that takes less time than a device
+needs to begin, or needs what only numpy does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.device import blocks, ridge
+from ..core.device.scaling import fit_concepts
+from ..core.device.source import DeviceSource
+from ..core.device.space import DeviceArray, Space, working_width
+from ..core.fit.model import Settings
+from ..core.fit.passes import Range
+from ..core.sums.rows import Rows
+from ..core.sums.statistics import Census, Source
+from .arrays import check_same_space, on_host, space_of
+from .blocks import Features, RawBlock, few
+from .checks import LEAST_WEIGHT, MOST_WEIGHT, check_weights, checked_array
+from .encoding import Encoder
+from .labels import checked_labels
+from .supply import ArraySupply, Learn, Supply
+
+COUNTERPARTS = (blocks, ridge)
+"""Modules whose import tells `DeviceSource` the counterparts of the passes' functions."""
+
+
+def supply_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Supply:
+    """Return arrays as they are given to `fit`, where they are; few rows in numpy."""
+    space = space_of(X)
+    if space is None:
+        return ArraySupply.of(estimator, X, y, sample_weight)
+    check_same_space(X, y=y, sample_weight=sample_weight)
+    X = checked_array(estimator, space, X, reset=True)
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    if few(X.shape[0]):
+        return ArraySupply.of(estimator, *map(on_host, (X, y, sample_weight)))
+    return DeviceSupply.of(space, X, y, sample_weight)
+
+
+@dataclass(frozen=True)
+class DeviceSupply:
+    """Rows of positive weight on a device, their class codes, the classes, and weights; None where all are 1."""
+
+    space: Space
+    X: DeviceArray
+    codes: DeviceArray
+    classes: NDArray[Any]
+    weight: DeviceArray | None
+    at_hand: bool = True
+
+    @classmethod
+    def of(cls, space: Space, X: DeviceArray, y: Any, sample_weight: Any) -> Self:
+        """Check classes and weights of checked rows, and leave out rows of weight 0."""
+        xp, n = space.xp, X.shape[0]
+        y = y if hasattr(y, "shape") else np.asarray(y)
+        if tuple(y.shape) != (n,):
+            raise ValueError(f"X has {n} rows, and y has shape {tuple(y.shape)}: give one class for each row.")
+        codes, classes = _codes(space, y)
+        if sample_weight is None:
+            return cls(space, X, codes, classes, None)
+        weight = space.double(xp.asarray(sample_weight, device=space.device))
+        if tuple(weight.shape) != (n,) or not bool(xp.all(xp.isfinite(weight) & (weight >= 0))):
+            raise ValueError(f"sample_weight must be {n} finite numbers, 0 or larger, one for each row.")
+        if float(xp.min(xp.where(weight > 0, weight, 1.0))) < LEAST_WEIGHT or float(xp.max(weight)) > MOST_WEIGHT:
+            check_weights(space.host(weight))
+        if bool(xp.all(weight > 0)):
+            return cls(space, X, codes, classes, weight)
+        kept = xp.nonzero(weight > 0)[0]
+        present, codes = xp.unique_inverse(xp.take(codes, kept))
+        return cls(space, xp.take(X, kept, axis=0), codes, classes[space.host(present)], xp.take(weight, kept))
+
+    @property
+    def features(self) -> Features:
+        """The features, which have no names."""
+        return Features(int(self.X.shape[1]), None)
+
+    @cached_property
+    def counted(self) -> Census:
+        """The census, as `core.sums.statistics.Census` is."""
+        space, xp = self.space, self.space.xp
+        each = self._frequency()
+        mass = xp.stack([xp.sum(xp.where(self.codes == code, each, 0.0)) for code in range(len(self.classes))])
+        low, high = (space.host(space.double(end)) for end in space.extremes(self.X))
+        return Census(self.X.shape[0], self.classes, space.host(mass), low, high)
+
+    def gather(self) -> Sequence[RawBlock]:
+        """Return all rows in numpy."""
+        host = self.space.host
+        X = np.asarray(host(self.X), dtype=np.float64)
+        return [RawBlock(X, self.classes[host(self.codes)], host(self._frequency()))]
+
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+        """Return the rows as a source, in blocks for networks of all these settings."""
+        space, rows = self.space, self._encoded(encoder)
+        even = self.weight is None and bool((encoder.share == 1).all())
+        varying = int(known.varies.sum())
+        widths = [(varying * (settings.terms or 1), settings.max_iter) for settings in every]
+        light = max(10 * len(known.mass), *(6 * width for width, _ in widths))
+        heavy = max(working_width(*sizes) for sizes in widths)
+        source = DeviceSource.of(space, rows, even, space.block_rows(light), space.block_rows(heavy))
+        return source, partial(fit_concepts, space, rows, known, even)
+
+    def _frequency(self) -> DeviceArray:
+        xp = self.space.xp
+        ones = partial(xp.ones, self.X.shape[0], dtype=xp.float64, device=self.space.device)
+        return ones() if self.weight is None else self.weight
+
+    def _encoded(self, encoder: Encoder) -> Rows:
+        """Return the rows for the passes: without irrelevant features, and with the weights of their classes."""
+        space, xp, X, weight = self.space, self.space.xp, self.X, self.weight
+        if encoder.silent.any():
+            X = xp.where(space.put(encoder.silent), 0.0, space.double(X))
+        share = xp.take(space.put(encoder.share), self.codes)
+        if weight is None:
+            return Rows(X, self.codes, share, share, len(self.classes))
+        return Rows(X, self.codes, weight * share, xp.clip(weight, None, 1.0) * share, len(self.classes))
+
+
+def _codes(space: Space, y: Any) -> tuple[DeviceArray, NDArray[Any]]:
+    """Return class codes on the device, and the classes."""
+    if space_of(y) is not None:
+        if space.xp.isdtype(y.dtype, "real floating") and not bool(space.xp.all(space.xp.isfinite(y))):
+            raise ValueError("y contains NaN or infinity: drop the rows without a class.")
+        classes, codes = space.xp.unique_inverse(y)
+        return codes, space.host(classes)
+    classes, codes = np.unique(checked_labels(y), return_inverse=True)
+    return space.put(codes.astype(np.int64)), classes

@@ -1,0 +1,280 @@
+"""Rows of Spark dataframes: every pass is one `mapInArrow`, and the driver joins what the partitions return.
+
+Easy to get wrong: Spark may compute a dataframe anew in every pass, and must then find the same rows in the same
+partitions. Persist what a shuffle or a sample made; a pass that finds other numbers of rows is an error.
+"""
+
+import pickle
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.fit.model import Settings
+from ..core.fit.passes import Range, fit_concepts
+from ..core.sums.rows import Rows
+from ..core.sums.sources import cut
+from ..core.sums.statistics import Census, Run, S, Source
+from .blocks import Features, RawBlock, census, n_blocks
+from .checks import module
+from .encoding import Encoder
+from .supply import Learn
+
+B = TypeVar("B")
+D = TypeVar("D")
+
+PIECE = 2**20
+"""Bytes of the largest piece in which a partition's answer is sent; Gram matrices of many concepts take 100 MB."""
+
+
+@dataclass(frozen=True)
+class SparkSupply:
+    """A dataframe; for each partition by its index, its first block and the number of its rows."""
+
+    features: Features
+    counted: Census
+    dataset: Any
+    reader: "Reader"
+    starts: dict[int, tuple[int, int]]
+    at_hand: bool = False
+
+    @classmethod
+    def of(cls, dataset: Any, reader: "Reader") -> Self:
+        """Check and count the partitions."""
+        chosen = reader.select(dataset)
+        counts = {i: _loaded(part) for i, part in collected(chosen, Count(reader))}
+        with_rows = [count for _, count in sorted(counts.items()) if count[1] is not None]
+        if not with_rows:
+            raise ValueError("The dataframe has no rows of positive weight: give one that has.")
+        starts, start = {}, 0
+        for index, (n_rows, *_) in sorted(counts.items()):
+            starts[index] = (start, n_rows)
+            start += n_blocks(n_rows)
+        counted: Census = Run.from_parts(part for _, part, _ in with_rows).total
+        return cls(with_rows[0][2], counted, chosen, reader, starts)
+
+    def gather(self) -> Sequence[RawBlock]:
+        """Return all rows, where they are few."""
+        parts = sorted(collected(self.dataset, Gathering(self.reader)))
+        return [block for _, part in parts for block in _loaded(part)]
+
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+        """Return the rows as a source."""
+        source: Source[Rows] = SparkBlocks(self.dataset, self.reader, encoder, self.starts)
+        return source, partial(fit_concepts, source, known)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Which columns of a dataframe hold features, classes and weights."""
+
+    features: tuple[str, ...]
+    label: str | None
+    weight: str | None
+
+    def select(self, dataset: Any) -> Any:
+        """Return the dataframe with the columns that are needed."""
+        wanted = [name for name in (*self.features, self.label, self.weight) if name is not None]
+        missing = [name for name in wanted if name not in dataset.columns]
+        if missing:
+            raise ValueError(
+                f"The dataframe has no column {missing[0]!r}: its columns are {', '.join(map(repr, dataset.columns))}."
+            )
+        return dataset.select(*wanted)
+
+    def table(self, batch: Any) -> tuple[NDArray[Any], Features]:
+        """Return a record batch as a table of numbers, and its features."""
+        columns = [batch.column(name) for name in self.features]
+        if len(columns) == 1 and columns[0].type.num_fields > 0:
+            table = _stacked([_vector(value) for value in columns[0].to_pylist()], self.features[0])
+            return table, Features(table.shape[1], None)
+        table = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
+        return table, Features(len(self.features), self.features)
+
+    def blocks(self, batches: Iterator[Any]) -> Iterator[tuple[RawBlock, Features]]:
+        """Yield checked blocks that hold rows, with their features."""
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            table, features = self.table(batch)
+            y = batch.column(self.label).to_numpy(zero_copy_only=False)
+            weight = None if self.weight is None else batch.column(self.weight).to_numpy(zero_copy_only=False)
+            named = table if features.names is None else framed(table, features)
+            block = features.check(named, y, weight)
+            if len(block.X):
+                yield block, features
+
+
+def _stacked(rows: list[Any], name: str) -> NDArray[np.float64]:
+    """Return arrays of numbers as a table; one that is missing is a row of NaN, one of another length an error."""
+    lengths = sorted({len(value) for value in rows if value is not None})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"Column {name!r} holds arrays of {lengths[0]} and of {lengths[-1]} numbers: give all the same."
+        )
+    absent = [np.nan] * (lengths[0] if lengths else 1)
+    return np.array([absent if value is None else value for value in rows], dtype=np.float64)
+
+
+def framed(table: NDArray[Any], features: Features) -> Any:
+    """Return a table with the names of its features."""
+    return module("pandas", "spark").DataFrame(table, columns=list(features.names or ()))
+
+
+def _vector(value: Any) -> Any:
+    """Return an array, or a Spark vector as Arrow shows it: a struct of type, size, indices and values."""
+    if not isinstance(value, dict):
+        return value
+    if value["type"] == 1:
+        return value["values"]
+    dense = np.zeros(value["size"])
+    dense[value["indices"]] = value["values"]
+    return dense
+
+
+def collected(dataset: Any, function: Callable[[Iterator[Any]], Iterator[Any]]) -> list[tuple[int, bytes]]:
+    """Run a function of each partition; return what each answered, by the partition's index."""
+    rows = dataset.mapInArrow(function, "part int, piece int, answer binary").toLocalIterator()
+    pieces = sorted((row["part"], row["piece"], bytes(row["answer"])) for row in rows)
+    parts = ((part, b"".join(piece for _, _, piece in group)) for part, group in groupby(pieces, itemgetter(0)))
+    return [(part, zlib.decompress(text)) for part, text in parts]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What is wrong with the rows of a partition; as an answer, since Spark buries an error under a trace of Java's."""
+
+    sentence: str
+
+
+def _refusing(function: Callable[[], Any]) -> Any:
+    """Return what a function of a partition finds, or why its rows are refused."""
+    try:
+        return function()
+    except ValueError as error:
+        return Refusal(str(error))
+
+
+def _loaded(text: bytes) -> Any:
+    """Return the answer of a partition; raise an error where that is a refusal."""
+    answer = pickle.loads(text)
+    if isinstance(answer, Refusal):
+        raise ValueError(answer.sentence)
+    return answer
+
+
+def answered(answer: Any) -> Iterator[Any]:
+    """Yield the answer of a partition, in pieces: Java copies each row several times over.
+
+    Compressed: in the first pass for rank knots, a partition of few rows answers with millions of cells, most empty.
+    """
+    pyarrow = module("pyarrow", "spark")
+    index, text = module("pyspark", "spark").TaskContext.get().partitionId(), zlib.compress(pickle.dumps(answer), 1)
+    for piece, start in enumerate(range(0, len(text), PIECE)):
+        columns = [pyarrow.array([number], pyarrow.int32()) for number in (index, piece)]
+        columns.append(pyarrow.array([text[start : start + PIECE]], pyarrow.binary()))
+        yield pyarrow.RecordBatch.from_arrays(columns, names=["part", "piece", "answer"])
+
+
+@dataclass(frozen=True)
+class Count:
+    """Number of rows, census and features of a partition."""
+
+    reader: Reader
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Count."""
+        yield from answered(_refusing(lambda: self._count(batches)))
+
+    def _count(self, batches: Iterator[Any]) -> tuple[int, Census | None, Features | None]:
+        parts, features = [], None
+        for block, features in self.reader.blocks(batches):  # noqa: B007 # the features are those of the last block
+            parts.append(census(block))
+        total = Run.from_parts(parts).total if parts else None
+        return total.n_rows if total else 0, total, features
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """The rows of a partition."""
+
+    reader: Reader
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Gather."""
+        yield from answered(_refusing(lambda: [block for block, _ in self.reader.blocks(batches)]))
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A statistic of a partition's blocks, as a run of the tree over all blocks."""
+
+    reader: Reader
+    encoder: Encoder
+    starts: dict[int, tuple[int, int]]
+    from_block: Callable[[Any], Any]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Compute."""
+        yield from answered(_refusing(lambda: self._run(batches)))
+
+    def _run(self, batches: Iterator[Any]) -> Run[Any]:
+        index = module("pyspark", "spark").TaskContext.get().partitionId()
+        start, expected = self.starts.get(index, (0, 0))
+        seen = 0
+
+        def rows() -> Iterator[Rows]:
+            nonlocal seen
+            for block, _ in self.reader.blocks(batches):
+                seen += len(block.X)
+                yield self.encoder(block)
+
+        run = Run.from_parts(map(self.from_block, cut(rows())), start)
+        if seen != expected:
+            raise ValueError(
+                f"Partition {index} had {expected} rows at first and {seen} now: persist the dataframe before the fit."
+            )
+        return run
+
+
+@dataclass(frozen=True)
+class SparkBlocks(Source[B], Generic[B]):
+    """Blocks of a dataframe's partitions, each followed by functions of blocks; nothing is kept between passes."""
+
+    dataset: Any
+    reader: Reader
+    encoder: Encoder
+    starts: dict[int, tuple[int, int]]
+    functions: tuple[Callable[[Any], Any], ...] = field(default=())
+
+    def reduce(self, from_block: Callable[[B], S]) -> S:
+        """Return the statistic of all blocks."""
+        chain = Chain((*self.functions, from_block))
+        parts = sorted(collected(self.dataset, Pass(self.reader, self.encoder, self.starts, chain)))
+        run: Run[S] = _loaded(parts[0][1])
+        for _, part in parts[1:]:
+            run = run.merge(_loaded(part))
+        return run.total
+
+    def map(self, function: Callable[[B], D], width: int) -> "Source[D]":
+        """Return the function of every block, computed in each pass."""
+        return SparkBlocks(self.dataset, self.reader, self.encoder, self.starts, (*self.functions, function))
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One function after another."""
+
+    functions: tuple[Callable[[Any], Any], ...]
+
+    def __call__(self, block: Any) -> Any:
+        """Apply them."""
+        for function in self.functions:
+            block = function(block)
+        return block

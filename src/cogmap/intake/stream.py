@@ -1,0 +1,156 @@
+"""Rows that come a block at a time, again in each pass: read, counted, encoded, and kept for later passes.
+
+Easy to get wrong: a generator can be passed over once only. Give a list, a function that starts anew, or a path.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, Self, TypeVar
+
+from ..core.fit.model import Settings
+from ..core.fit.passes import Range, fit_concepts
+from ..core.sums.rows import Rows
+from ..core.sums.sources import Blocks, Keep, cut, keep_small
+from ..core.sums.statistics import Census, S, Source, merged
+from .blocks import Features, RawBlock, census, few
+from .encoding import Encoder
+from .progress import Meter
+from .spill import Spill
+from .supply import Learn
+
+B = TypeVar("B")
+D = TypeVar("D")
+
+
+@contextmanager
+def scratch_space(scratch: str | os.PathLike[str] | Literal[False] | None) -> Iterator[Keep]:
+    """Yield how blocks are kept: in temporary files of a folder, until the context ends, or in memory only."""
+    if scratch is False:
+        yield keep_small
+        return
+    with Spill(scratch) as spill:
+        yield spill
+
+
+def starter(source: Any) -> Callable[[], Iterable[tuple[Any, ...]]]:
+    """Return what starts a user's blocks anew."""
+    if callable(source):
+        return source
+    if iter(source) is source:
+        raise TypeError(
+            f"A {type(source).__name__} can be passed over once only, and fitting takes several passes: give a list of "
+            "blocks, a function that returns a new iterator, or a path."
+        )
+    return lambda: source
+
+
+@dataclass
+class Reading:
+    """Passes over a user's blocks: checked and counted."""
+
+    start: Callable[[], Iterable[tuple[Any, ...]]]
+    meter: Meter
+    features: Features = field(default_factory=lambda: Features(0, None))
+
+    def first(self) -> tuple[Census, list[RawBlock]]:
+        """Count all rows; also return them, where they are few."""
+        held: list[RawBlock] = []
+        n_rows = 0
+
+        def counted() -> Iterator[tuple[int, Census]]:
+            nonlocal n_rows
+            for block in self.blocks():
+                n_rows += len(block.X)
+                held.append(block)
+                if not few(n_rows):
+                    held.clear()
+                yield len(block.X), census(block)
+
+        return merged(self.meter.counted(counted())), held
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """Yield checked blocks; those without rows are left out."""
+        rows = before = 0
+        for given in self.start():
+            if self.features.n_features == 0:
+                self.features = Features.of(given[0])
+            block = self.features.check(*given, before=before)
+            if len(block.X):
+                yield block
+            before += len(given[1])
+            rows += len(block.X)
+        if self.meter.n_rows is not None and rows != self.meter.n_rows:
+            raise ValueError(
+                f"The source yielded {self.meter.n_rows} rows at first and {rows} in pass {self.meter.number}: "
+                "it must yield the same rows each time."
+            )
+
+
+@dataclass(frozen=True)
+class StreamSupply:
+    """Blocks that come again in each pass; few rows are held from the first one."""
+
+    reading: "Reading"
+    keep: Keep
+    counted: Census
+    held: list[RawBlock]
+    at_hand: bool = False
+
+    @classmethod
+    def of(cls, start: Callable[[], Iterable[tuple[Any, ...]]], meter: Meter, keep: Keep) -> Self:
+        """Count the blocks that `start` yields anew; `meter` may have counted passes before."""
+        reading = Reading(start, meter)
+        return cls(reading, keep, *reading.first())
+
+    @property
+    def features(self) -> Features:
+        """The features."""
+        return self.reading.features
+
+    def gather(self) -> Sequence[RawBlock]:
+        """Return all rows, where they are few."""
+        return self.held
+
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+        """Return the rows as a source whose passes are counted and reported; what they need is kept."""
+        n_rows, meter = self.counted.n_rows, self.reading.meter
+        meter.n_rows = n_rows
+        rows = self.keep(EncodedBlocks(self.reading, encoder), n_rows * (self.features.n_features + 4) * 8)
+        source = Passes(Blocks(rows, n_rows, self.keep), meter)
+        return source, partial(fit_concepts, source, known)
+
+
+@dataclass(frozen=True)
+class EncodedBlocks:
+    """The blocks of a reading as rows for the core."""
+
+    reading: Reading
+    encoder: Encoder
+
+    def __call__(self) -> Iterator[Rows]:
+        """Yield blocks of `BLOCK_ROWS`."""
+        return cut(self.encoder(block) for block in self.reading.blocks())
+
+
+@dataclass(frozen=True)
+class Passes(Source[B]):
+    """Blocks on this machine whose passes are counted and reported, wherever the blocks come from."""
+
+    blocks: Blocks[B]
+    meter: Meter
+
+    def reduce(self, from_block: Callable[[B], S]) -> S:
+        """Return the statistic of all blocks."""
+        return merged(self.meter.counted((_n_rows(block), from_block(block)) for block in self.blocks.start()))
+
+    def map(self, function: Callable[[B], D], width: int) -> "Passes[D]":
+        """Return the function of every block as a source."""
+        return Passes(self.blocks.map(function, width), self.meter)
+
+
+def _n_rows(block: Any) -> int:
+    """Return the number of rows of a block: rows and initial states both have class codes."""
+    return len(block.codes)

@@ -1,0 +1,79 @@
+"""What a fit is given, wherever it is: features, a census, the rows at once, and the rows as a source for passes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from ..core.concepts.concepts import Concepts, fit_concepts
+from ..core.fit.model import Settings
+from ..core.fit.passes import Range
+from ..core.network.activation import ACTIVATIONS
+from ..core.sums.rows import Rows
+from ..core.sums.sources import from_rows
+from ..core.sums.statistics import Census, Source
+from .blocks import Features, RawBlock, census, checked_block
+from .encoding import Encoder
+
+Learn = Callable[[Settings], Concepts]
+"""What learns the concepts that settings ask for."""
+
+
+class Supply(Protocol):
+    """The rows that a fit is given."""
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether many rows, too, may be gathered."""
+
+    @property
+    def features(self) -> Features:
+        """The features."""
+
+    @property
+    def counted(self) -> Census:
+        """The census of all rows."""
+
+    def gather(self) -> Sequence[RawBlock]:
+        """Return all rows, where they are few or at hand."""
+
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+        """Return the rows as a source, for networks of all these settings, and what learns concepts from it."""
+
+
+@dataclass(frozen=True)
+class ArraySupply:
+    """Rows in memory."""
+
+    features: Features
+    counted: Census
+    block: RawBlock
+    at_hand: bool = True
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Check the arrays; the estimator gets to know its features."""
+        block = checked_block(estimator, X, y, sample_weight, reset=True).positive
+        if len(block.X) == 0:
+            raise ValueError("Every sample_weight is 0: give rows of at least two classes a weight above 0.")
+        return cls(features_of(estimator), census(block), block)
+
+    def gather(self) -> Sequence[RawBlock]:
+        """Return all rows."""
+        return [self.block]
+
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+        """Cut the rows into blocks; only the knots need whole columns."""
+        rows = encoder(self.block)
+
+        def learn(settings: Settings) -> Concepts:
+            activation = ACTIVATIONS[settings.activation]
+            bounds = (activation.low, activation.high)
+            return fit_concepts(rows.X, rows.weight, settings.scaling, settings.terms, bounds)
+
+        return from_rows(rows), learn
+
+
+def features_of(estimator: Any) -> Features:
+    """Return the features of an estimator that knows them."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return Features(estimator.n_features_in_, None if names is None else tuple(map(str, names)))
