@@ -1,6 +1,6 @@
 """Fit to rows that need not be in memory: any re-iterable source of blocks, or Parquet, Arrow and CSV files.
 
-The rows are passed over a fixed number of times (`core.fit.passes`), and what is held in memory does not depend on
+The rows are passed over a fixed number of times (`core.fit.fit`), and what is held in memory does not depend on
 their number: what later passes need of each row goes to a temporary file (`intake.spill`). The result is an ordinary
 fitted classifier: bit for bit the one that `fit` returns for the same rows in the same order, in whatever blocks they
 came, if their weights are whole numbers.

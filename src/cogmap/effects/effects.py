@@ -19,6 +19,7 @@ from ..core.decision.decision import evidence_directions
 from ..core.explain.effect_axis import Axis, category_axis, number_axis
 from ..core.explain.effects import Predict, first_order, joint
 from ..core.sums.sampling import Sample, content_keys
+from ..core.sums.space import NUMPY
 from ..core.types import Array
 from ..intake.checks import feature_names
 from .results import KINDS, FeatureEffect, Kind, PairEffect
@@ -189,7 +190,7 @@ def _asked(
     if not counted.any():
         raise ValueError("sample_weight is 0 for every row: at least one non-zero weight is needed.")
     rows, weight = subject.rows[counted], weight[counted]
-    sample = Sample.from_block(np.zeros(len(rows)), content_keys(rows), rows, weight, max_rows)
+    sample = Sample.from_block(NUMPY, None, content_keys(NUMPY, rows.T), (rows,), weight, max_rows)
     return subject, sample.rows, sample.weight
 
 

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,17 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.concepts.concepts import Concepts
-from ..core.decision.decision import Decision, class_covariance, judged_rows
-from ..core.device.scores import probabilities as device_probabilities
-from ..core.device.scores import scores_of
-from ..core.fit.at_once import Learned
+from ..core.decision.decision import Decision
 from ..core.fit.fitted import Fitted, Member, distinct_networks, named_concepts, probabilities
-from ..core.fit.model import Model, Settings, Summary
-from ..core.fit.passes import Range
+from ..core.fit.model import Settings, Summary
 from ..core.network.dynamics import Dynamics
-from ..core.sums.rows import Rows, Scored
-from ..core.sums.statistics import Source
+from ..core.sums.rows import Rows
+from ..core.sums.sources import Source
+from ..core.sums.space import NUMPY
+from ..core.sums.statistics import Range
 from ..core.types import Array
 from ..errors import ModelFileError, NoInformationWarning
 from ..intake.arrays import labels_of, on_host, space_of
@@ -124,9 +121,7 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         They are the softmax of the scores, calibrated by the least leave-one-out log loss whatever the
         `decision_metric`.
         """
-        if (space := space_of(X)) is not None:
-            return device_probabilities(space, self._scores(X))
-        return probabilities(self._scores(X))
+        return probabilities(self._scores(X), space_of(X) or NUMPY)
 
     def trajectory(self, X: ArrayLike) -> Array:
         """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
@@ -283,39 +278,23 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         if largest > MOST_ITERATIONS:
             raise ModelFileError(f"model.fitted.max_iter must be at most {MOST_ITERATIONS}.")
 
-    def settings(self, known: Range) -> list[Settings]:
+    def settings(self, census: Range) -> list[Settings]:
         """Return what the core needs to know of the parameters of every network, given the range of the features."""
         raise NotImplementedError
 
-    def fit_rows(self, rows: Rows, every: Sequence[Settings]) -> None:
-        """Fit networks of these settings to all rows at once; copies are merged already."""
-        raise NotImplementedError
-
-    def fit_source(
-        self, source: Source[Rows], known: Range, every: Sequence[Settings], learn: Callable[[Settings], Concepts]
-    ) -> None:
-        """Fit networks of these settings to blocks of rows in passes; `learn` learns the concepts of one of them."""
+    def fit_source(self, source: Source[Rows], census: Range, every: Sequence[Settings]) -> None:
+        """Fit networks of these settings to rows, wherever they are."""
         raise NotImplementedError
 
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         if (space := space_of(X)) is not None:
-            rows, fitted = checked_array(self, space, X, reset=False), self.fitted_
-            return scores_of(space, fitted.members, fitted.constant, fitted.decision, rows)
+            return self.fitted_.scores(checked_array(self, space, X, reset=False), space)
         return self.fitted_.scores(checked_rows(self, X, reset=False))
 
     def _metric(self) -> str | None:
         """Return what the decision is to be good at; None where the largest raw score decides."""
         return None if self.decision == "argmax" else self.decision_metric
-
-    def _judged(self, model: Model, learned: Learned, rows: Rows) -> tuple[Scored, Array]:
-        """Return what the decision is fitted to, on the scale of the one-hot: see `core.decision.decide`."""
-        outside, fitted = model.one_hot_scale(learned.outside), model.one_hot_scale(learned.fitted)
-        judged = judged_rows(outside, fitted, rows.codes, rows.weight, rows.unit)
-        return judged, class_covariance(fitted, rows.codes, rows.weight)
-
-    def _feature_names(self) -> list[str]:
-        return feature_names(self)
 
     def _set_fitted(
         self,

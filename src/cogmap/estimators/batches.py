@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.fit.batches import Recursion
-from ..core.fit.model import fit_network
-from ..core.fit.passes import Range
+from ..core.fit.network import draft
 from ..core.sums.rows import Rows
+from ..core.sums.sources import at_once
+from ..core.sums.statistics import Range
 from ..errors import RestartWarning
 from ..intake.arrays import on_host
 from ..intake.blocks import Features, checked_block
@@ -68,7 +69,8 @@ def _begun(classifier: Any, features: Features, rows: Rows) -> Recursion:
     (settings,) = classifier.settings(known)
     warn_of_constants(classifier.knowledge_, features.listed, known.varies)
     check_memory(len(rows.X), int(known.varies.sum()), classifier.terms, len(classifier.classes_))
-    concepts, network, _ = fit_network(rows, settings)
+    plan = draft(at_once(rows), known, settings)
+    concepts, network = plan.concepts, plan.network
     check_terms(classifier.knowledge_, features.listed, [concepts])
     if not concepts.varies.any():
         raise ValueError("All features are constant in the first batch: give one in which something varies.")

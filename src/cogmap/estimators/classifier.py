@@ -1,7 +1,7 @@
 """LTCNClassifier: one network from parameters, rows and classes."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -12,16 +12,16 @@ from sklearn.utils.metaestimators import available_if
 from ..core.concepts.concepts import Concepts
 from ..core.constants import INNER_NORM
 from ..core.decision.decision import METRICS, Decision, decide
-from ..core.fit.at_once import Learned
 from ..core.fit.batches import Recursion
-from ..core.fit.model import Model, Settings, Summary, fit_model, summarise
-from ..core.fit.passes import Range, fit_blocks
+from ..core.fit.fit import fit_network
+from ..core.fit.model import Model, Settings, Summary
 from ..core.network.activation import ACTIVATIONS
 from ..core.network.constraints import Bounds, exceeds_cap
 from ..core.network.reasoning import RULES, Rule
 from ..core.readout.states import UNTRUSTWORTHY_CONDITION, Solved
 from ..core.sums.rows import Rows
-from ..core.sums.statistics import Source
+from ..core.sums.sources import Source
+from ..core.sums.statistics import Range
 from ..core.types import Array
 from ..errors import IllConditionedWarning, KnowledgeWarning
 from ..intake.checks import column, feature_names
@@ -264,30 +264,21 @@ class LTCNClassifier(NetworkClassifier):
         self._keep(model, solved, decision, self._recursion.summary())
         return self
 
-    def fit_rows(self, rows: Rows, every: Sequence[Settings]) -> None:
-        """Fit to all rows at once."""
+    def fit_source(self, source: Source[Rows], census: Range, every: Sequence[Settings]) -> None:
+        """Fit to rows, wherever they are."""
         (settings,) = every
-        model, learned = fit_model(rows, settings)
-        check_terms(self.knowledge_, feature_names(self), [model.concepts])
-        decision = decide(*self._judged(model, learned, rows), self._metric(), model.scale)
-        self._keep(model, learned, decision, summarise(rows))
-
-    def fit_source(
-        self, source: Source[Rows], known: Range, every: Sequence[Settings], learn: Callable[[Settings], Concepts]
-    ) -> None:
-        """Fit to blocks of rows in passes, wherever they are."""
-        (settings,) = every
-        network = fit_blocks(source, known, settings, self._metric(), learn(settings))
+        network = fit_network(source, census, settings)
         check_terms(self.knowledge_, feature_names(self), [network.model.concepts])
-        self._keep(network.model, network.solved, network.decision, network.summary)
+        decision = decide(network.scores, network.between, self._metric(), network.model.scale)
+        self._keep(network.model, network.solved, decision, network.summary)
 
-    def _keep(self, model: Model, learned: Learned | Solved, decision: Decision, summary: Summary) -> None:
+    def _keep(self, model: Model, solved: Solved, decision: Decision, summary: Summary) -> None:
         """Set the fitted attributes."""
         members, constant = ((model, 1.0),), np.zeros(len(self.classes_))
         outer = model.readout.outer(model.network)
-        self._set_fitted(members, constant, decision, summary, outer, learned.condition, self.max_iter)
-        self.alpha_, self.shrinkage_, self.rank_ = learned.alpha, learned.shrinkage, learned.rank
-        self.degrees_of_freedom_, self.active_share_ = learned.degrees_of_freedom, learned.active
+        self._set_fitted(members, constant, decision, summary, outer, solved.condition, self.max_iter)
+        self.alpha_, self.shrinkage_, self.rank_ = solved.alpha, solved.shrinkage, solved.rank
+        self.degrees_of_freedom_, self.active_share_ = solved.degrees_of_freedom, solved.active
         if self.alpha != "loo" and self.condition_ > UNTRUSTWORTHY_CONDITION:
             warnings.warn(
                 f"The readout's condition number is {self.condition_:.1e}: rounding decides part of its scores. "
@@ -296,9 +287,9 @@ class LTCNClassifier(NetworkClassifier):
                 stacklevel=6,
             )
 
-    def settings(self, known: Range) -> list[Settings]:
+    def settings(self, census: Range) -> list[Settings]:
         """Return what the core needs to know of the parameters, given the range of the features."""
-        self._check_range(known.low, known.high)
+        self._check_range(census.low, census.high)
         settings = Settings(
             phi=self.phi,
             max_iter=self.max_iter,

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.fit.passes import passable
+from ..core.fit.fit import passable
 from ..core.sums.rows import MOST_ROWS
+from ..core.sums.sources import at_once
 from ..core.sums.statistics import Census
 from ..intake.blocks import Features, RawBlock, few
 from ..intake.device import supply_of
@@ -53,8 +54,7 @@ def fit_supply(estimator: C, supply: Supply) -> C:
         blocks = list(supply.gather())
     elif all(passable(settings, known) for settings in every):
         check_memory(MOST_ROWS, *size)
-        source, learn = supply.source(encoder, known, every)
-        estimator.fit_source(source, known, every, learn)
+        estimator.fit_source(supply.source(encoder, known, every), known, every)
         return estimator
     elif supply.at_hand:
         blocks = list(supply.gather())
@@ -65,7 +65,7 @@ def fit_supply(estimator: C, supply: Supply) -> C:
         )
     rows = encoder.merged(_joined(blocks))
     check_memory(len(rows.X), *size)
-    estimator.fit_rows(rows, every)
+    estimator.fit_source(at_once(rows), known, every)
     return estimator
 
 

@@ -1,7 +1,7 @@
 """LTCNClassifierCV: everything chosen by leave-one-out in closed form, and several networks stacked into one."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -14,14 +14,14 @@ from scipy.optimize import nnls
 from ..core.concepts.concepts import Concepts
 from ..core.constants import CASE_ROWS
 from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
-from ..core.fit.at_once import Learned
+from ..core.fit.fit import NetworkFit, fit_network, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
-from ..core.fit.model import Model, Settings, Summary, fit_model, remember, summarise
-from ..core.fit.passes import Range, judge_blocks
+from ..core.fit.model import Model, Settings, Summary
 from ..core.network.reasoning import Rule
 from ..core.readout.states import Solved
 from ..core.sums.rows import Rows, Scored
-from ..core.sums.statistics import Source
+from ..core.sums.sources import Source
+from ..core.sums.statistics import Range
 from ..core.types import Array
 from ..errors import ModelFileError
 from ..intake.checks import feature_names
@@ -41,24 +41,32 @@ GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 
 @dataclass(frozen=True)
 class Candidate:
-    """One configuration, fitted.
-
-    `scores` are its leave-one-out scores on the scale of the one-hot, `between` is the covariance of the one-hot with
-    the scores of the fit itself, and `loo` is what leave-one-out says of it.
-    """
+    """One configuration, fitted; `loo` is what leave-one-out says of it."""
 
     params: dict[str, Any]
-    model: Model
-    learned: Learned | Solved
-    scores: Scored
-    between: Array
+    network: NetworkFit
     loo: dict[str, float]
     seconds: float
 
     @property
+    def model(self) -> Model:
+        """Its network."""
+        return self.network.model
+
+    @property
+    def solved(self) -> Solved:
+        """What is known about its readout."""
+        return self.network.solved
+
+    @property
+    def scores(self) -> Scored:
+        """Leave-one-out scores of the rows that judge, on the scale of the one-hot."""
+        return self.network.scores
+
+    @property
     def complexity(self) -> tuple[bool, int, float]:
         """Larger for less simple models: cases, then concepts, then degrees of freedom."""
-        return self.params["cases"], len(self.model.network.bias), self.learned.degrees_of_freedom
+        return self.params["cases"], len(self.model.network.bias), self.solved.degrees_of_freedom
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -176,28 +184,24 @@ feature_importances_, fitted_
         """
         return fit_arrays(self, X, y, sample_weight)
 
-    def fit_rows(self, rows: Rows, every: Sequence[Settings]) -> None:
-        """Fit every configuration to all rows at once, then combine them."""
-        candidates = [self._fitted(*given, rows) for given in self._configured(every)]
-        if self.cases == "auto" and len(rows.codes) <= CASE_ROWS and len(candidates[0].model.network.bias):
-            candidates.append(self._remembered(self._best(candidates), rows))
-        self._combine(candidates, summarise(rows))
-
-    def fit_source(
-        self, source: Source[Rows], known: Range, every: Sequence[Settings], learn: Callable[[Settings], Concepts]
-    ) -> None:
-        """Fit every configuration to blocks of rows in passes, then combine them by the scores of the judges."""
-        learn = _once(learn)
-        candidates = []
+    def fit_source(self, source: Source[Rows], census: Range, every: Sequence[Settings]) -> None:
+        """Fit every configuration to rows, wherever they are, then combine them by leave-one-out scores."""
+        candidates: list[Candidate] = []
+        concepts: dict[Any, Concepts] = {}
+        remembers = self.cases == "auto" and source.single and source.n_rows <= CASE_ROWS
         for params, settings in self._configured(every):
             start = time.perf_counter()
-            network = judge_blocks(source, known, settings, learn(settings))
-            candidates.append(
-                self._candidate(params, network.model, network.solved, network.scores, network.between, start)
-            )
-        self._combine(candidates, network.summary)
+            # Configurations share concepts; the activation matters to unscaled data alone.
+            key = settings.scaling, settings.terms, settings.activation if settings.scaling is None else None
+            network = fit_network(source, census, settings, concepts.get(key))
+            concepts[key] = network.model.concepts
+            candidates.append(self._candidate(params, network if remembers else network.alone, start))
+        if remembers and len(candidates[0].model.network.bias):
+            best, start = self._best(candidates), time.perf_counter()
+            candidates.append(self._candidate(best.params | {"cases": True}, remember(best.network), start))
+        self._combine(candidates)
 
-    def _combine(self, candidates: Sequence[Candidate], summary: Summary) -> None:
+    def _combine(self, candidates: Sequence[Candidate]) -> None:
         """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
         check_terms(self.knowledge_, feature_names(self), [c.model.concepts for c in candidates])
         best = self._best(candidates)
@@ -210,9 +214,9 @@ feature_importances_, fitted_
         _, codes, weight = best.scores
         constant = (1 - weights.sum()) * class_shares(codes, weight, len(self.classes_))
         raw = constant + sum(w * c.scores.raw for c, w in zip(members, weights, strict=True))
-        between = np.sum([w * c.between for c, w in zip(members, weights, strict=True)], axis=0)
+        between = np.sum([w * c.network.between for c, w in zip(members, weights, strict=True)], axis=0)
         decision = decide(Scored(raw, codes, weight), between, self._metric(), ONE_HOT)
-        self._keep(members, weights, constant, decision, summary)
+        self._keep(members, weights, constant, decision, best.network.summary)
 
     def check_parameters(self) -> None:
         """Raise an error where a parameter is not what it may be."""
@@ -225,9 +229,9 @@ feature_importances_, fitted_
         for params in self._grid():
             self._member(params).check_parameters()
 
-    def settings(self, known: Range) -> list[Settings]:
+    def settings(self, census: Range) -> list[Settings]:
         """Return what the core needs to know of every configuration, given the range of the features."""
-        return [one for params in self._grid() for one in self._member(params).settings(known)]
+        return [one for params in self._grid() for one in self._member(params).settings(census)]
 
     def _grid(self) -> list[dict[str, Any]]:
         """Return the parameters of each combination of the grids."""
@@ -247,30 +251,9 @@ feature_importances_, fitted_
         """Return the parameters of each configuration beside its settings."""
         return [(params | {"cases": False}, settings) for params, settings in zip(self._grid(), every, strict=True)]
 
-    def _fitted(self, params: dict[str, Any], settings: Settings, rows: Rows) -> Candidate:
-        start = time.perf_counter()
-        return self._learned(params, *fit_model(rows, settings), rows, start)
-
-    def _remembered(self, best: Candidate, rows: Rows) -> Candidate:
-        """Return the best network read together with cases."""
-        start = time.perf_counter()
-        assert isinstance(best.learned, Learned)
-        return self._learned(best.params | {"cases": True}, *remember(best.model, best.learned, rows), rows, start)
-
-    def _learned(self, params: dict[str, Any], model: Model, learned: Learned, rows: Rows, start: float) -> Candidate:
-        return self._candidate(params, model, learned, *self._judged(model, learned, rows), start)
-
-    def _candidate(
-        self,
-        params: dict[str, Any],
-        model: Model,
-        learned: Learned | Solved,
-        scores: Scored,
-        between: Array,
-        start: float,
-    ) -> Candidate:
-        loo = loo_scores(scores, decide(scores, between, self._metric(), ONE_HOT))
-        return Candidate(params, model, learned, scores, between, loo, time.perf_counter() - start)
+    def _candidate(self, params: dict[str, Any], network: NetworkFit, start: float) -> Candidate:
+        loo = loo_scores(network.scores, decide(network.scores, network.between, self._metric(), ONE_HOT))
+        return Candidate(params, network, loo, time.perf_counter() - start)
 
     def _best(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return the simplest of the candidates whose score is the best but for rounding."""
@@ -290,13 +273,13 @@ feature_importances_, fitted_
             decision,
             summary,
             outer=joint_outer(members, constant),
-            condition=max(c.learned.condition for c in candidates),
+            condition=max(c.solved.condition for c in candidates),
             longest=max(c.params["max_iter"] for c in candidates),
             network_names=self._network_names(params),
             labels=block_labels(params),
         )
-        self.rank_ = sum(c.learned.rank for c in candidates)
-        free = [c.learned.degrees_of_freedom for c in candidates]
+        self.rank_ = sum(c.solved.rank for c in candidates)
+        free = [c.solved.degrees_of_freedom for c in candidates]
         self.degrees_of_freedom_ = float(sum(w * one for w, one in zip(weights, free, strict=True)))
 
     def _network_names(self, params: list[dict[str, Any]]) -> tuple[str, ...]:
@@ -326,19 +309,6 @@ feature_importances_, fitted_
             "mean_fit_time": np.array([c.seconds for c in candidates]),
             "stack_weight": weights,
         }
-
-
-def _once(learn: Callable[[Settings], Concepts]) -> Callable[[Settings], Concepts]:
-    """Learn concepts once for all configurations that share them; the activation matters to unscaled data alone."""
-    known: dict[Any, Concepts] = {}
-
-    def learned(settings: Settings) -> Concepts:
-        key = (settings.scaling, settings.terms, settings.activation if settings.scaling is None else None)
-        if key not in known:
-            known[key] = learn(settings)
-        return known[key]
-
-    return learned
 
 
 def as_grid(value: Any) -> list[Any]:

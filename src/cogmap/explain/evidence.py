@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..core.explain.relevance import correlated_groups
 from ..core.fit.fitted import Fitted
+from ..core.sums.space import NUMPY
 from ..core.types import Array
 from .shapley import shapley_values
 
@@ -64,7 +65,8 @@ def scaled_features(fitted: Fitted, rows: Array) -> Array:
     """Return the features as the first network scales them; constant ones are 0."""
     concepts = fitted.networks[0].concepts
     scaled = np.zeros_like(rows)
-    scaled[:, concepts.varies] = concepts.scaling(rows[:, concepts.varies])
+    for j, line in zip(np.flatnonzero(concepts.varies), concepts.scaling.lines(NUMPY), strict=True):
+        scaled[:, j] = line(rows[:, j])
     return scaled
 
 

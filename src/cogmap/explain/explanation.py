@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.decision.decision import evidence_directions
-from ..core.explain.contributions import decoded_splits
+from ..core.explain.contributions import Split, decoded_splits
 from ..core.fit.fitted import Fitted, offsets
 from ..core.network.dynamics import Dynamics
-from ..core.readout.terms import Split
 from ..core.types import Array, Codes
 from ..intake.checks import module
 from .evidence import Groups, attribute, single_features

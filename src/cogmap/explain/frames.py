@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.explain.contributions import decoding
+from ..core.explain.contributions import decoding, strongest_cases
 from ..core.readout.cases import CaseReadout
-from ..core.readout.terms import strongest_cases
 from ..core.types import Array
 from ..intake.checks import module
 from .words import odds_factor

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from ..core.device.space import DeviceArray, Space
+from ..core.sums.space import DeviceArray, Space
 
 
 def space_of(array: Any) -> Space | None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from ..core.device.space import DeviceArray, Space
+from ..core.sums.space import DeviceArray, Space
 from ..core.types import Array
 from .arrays import on_host
 from .memory import in_words

@@ -4,22 +4,20 @@ Easy to get wrong: the bits of a matrix product depend on the number of BLAS thr
 one each; a fit in this process has the same bits if it has one too.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from ..core.fit.model import Settings
-from ..core.fit.passes import Range, fit_concepts
 from ..core.sums.rows import Rows
-from ..core.sums.sources import KEPT_BYTES, cut
-from ..core.sums.statistics import Census, Run, S, Source
+from ..core.sums.sources import KEPT_BYTES, Pass, Source, cut
+from ..core.sums.space import NUMPY, Space
+from ..core.sums.statistics import Census, Range, Run, S
 from .blocks import Features, RawBlock, census, n_blocks
 from .checks import module
 from .encoding import Encoder
-from .supply import Learn
 
 B = TypeVar("B")
 D = TypeVar("D")
@@ -52,13 +50,12 @@ class DaskSupply:
         blocks: list[RawBlock] = _computed(self.client, self.parts)
         return blocks
 
-    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> Source[Rows]:
         """Return the rows as a source whose blocks stay on the workers."""
         delayed = module("dask", "dask").delayed
         send = delayed(encoder)
         blocks = [delayed(_encoded)(send, part) for part in self.parts]
-        source: Source[Rows] = DaskBlocks(blocks, self.starts, self.counted.n_rows, self.client)
-        return source, partial(fit_concepts, source, known)
+        return DaskBlocks(blocks, self.starts, self.counted.n_rows, self.client)
 
 
 def _computed(client: Any, what: Any) -> Any:
@@ -108,12 +105,15 @@ class DaskBlocks(Source[B], Generic[B]):
     starts: Sequence[int]
     n_rows: int
     client: Any
+    space: Space = NUMPY
+    whole: None = None
+    single: bool = False
 
-    def reduce(self, from_block: Callable[[B], S]) -> S:
+    def reduce(self, work: Pass[B, S]) -> S:
         """Return the statistic of all blocks, joined along a tree of partitions."""
         delayed = module("dask", "dask").delayed
         # What earlier passes found goes to each worker once, not with every task.
-        function = delayed(_Constant(from_block), pure=False)
+        function = delayed(_Constant(work), pure=False)
         runs = [delayed(_run)(function, part, start) for part, start in zip(self.parts, self.starts, strict=True)]
         while len(runs) > 1:
             pairs = [runs[i : i + 2] for i in range(0, len(runs), 2)]
@@ -121,10 +121,10 @@ class DaskBlocks(Source[B], Generic[B]):
         run: Run[S] = _computed(self.client, runs[0])
         return run.total
 
-    def map(self, function: Callable[[B], D], width: int) -> "Source[D]":
+    def map(self, work: Pass[B, D], width: int) -> "Source[D]":
         """Return the function of every block, kept on the workers where it is small."""
         dask = module("dask", "dask")
-        send = dask.delayed(_Constant(function), pure=False)
+        send = dask.delayed(_Constant(work), pure=False)
         parts = [dask.delayed(_mapped)(send, part) for part in self.parts]
         if self.n_rows * width * 8 <= KEPT_BYTES:
             parts = list(dask.persist(*parts) if self.client is None else self.client.persist(parts))
@@ -133,18 +133,18 @@ class DaskBlocks(Source[B], Generic[B]):
 
 @dataclass(frozen=True)
 class _Constant(Generic[D]):
-    """A function as a value: Dask would call a bare one, or look into it."""
+    """A pass as a value: Dask would call a bare one, or look into it."""
 
-    value: Callable[..., D]
+    value: Pass[Any, D]
 
 
-def _run(function: _Constant[S], blocks: list[Any], start: int) -> Run[S]:
-    return Run.from_parts(map(function.value, blocks), start)
+def _run(work: _Constant[S], blocks: list[Any], start: int) -> Run[S]:
+    return Run.from_parts(map(work.value(NUMPY), blocks), start)
 
 
 def _joined(one: Run[S], other: Run[S]) -> Run[S]:
     return one.merge(other)
 
 
-def _mapped(function: _Constant[D], blocks: list[Any]) -> list[D]:
-    return [function.value(block) for block in blocks]
+def _mapped(work: _Constant[D], blocks: list[Any]) -> list[D]:
+    return list(map(work.value(NUMPY), blocks))

@@ -12,23 +12,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.device import blocks, ridge
-from ..core.device.scaling import fit_concepts
-from ..core.device.source import DeviceSource
-from ..core.device.space import DeviceArray, Space, working_width
 from ..core.fit.model import Settings
-from ..core.fit.passes import Range
 from ..core.sums.rows import Rows
-from ..core.sums.statistics import Census, Source
+from ..core.sums.sources import Source, on_device
+from ..core.sums.space import DeviceArray, Space, working_width
+from ..core.sums.statistics import Census, Range
 from .arrays import check_same_space, on_host, space_of
 from .blocks import Features, RawBlock, few
 from .checks import LEAST_WEIGHT, MOST_WEIGHT, check_weights, checked_array
 from .encoding import Encoder
 from .labels import checked_labels
-from .supply import ArraySupply, Learn, Supply
-
-COUNTERPARTS = (blocks, ridge)
-"""Modules whose import tells `DeviceSource` the counterparts of the passes' functions."""
+from .supply import ArraySupply, Supply
 
 
 def supply_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Supply:
@@ -97,16 +91,14 @@ class DeviceSupply:
         X = np.asarray(host(self.X), dtype=np.float64)
         return [RawBlock(X, self.classes[host(self.codes)], host(self._frequency()))]
 
-    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> Source[Rows]:
         """Return the rows as a source, in blocks for networks of all these settings."""
         space, rows = self.space, self._encoded(encoder)
-        even = self.weight is None and bool((encoder.share == 1).all())
         varying = int(known.varies.sum())
         widths = [(varying * (settings.terms or 1), settings.max_iter) for settings in every]
         light = max(10 * len(known.mass), *(6 * width for width, _ in widths))
         heavy = max(working_width(*sizes) for sizes in widths)
-        source = DeviceSource.of(space, rows, even, space.block_rows(light), space.block_rows(heavy))
-        return source, partial(fit_concepts, space, rows, known, even)
+        return on_device(space, rows, space.block_rows(light), space.block_rows(heavy))
 
     def _frequency(self) -> DeviceArray:
         xp = self.space.xp
@@ -120,7 +112,7 @@ class DeviceSupply:
             X = xp.where(space.put(encoder.silent), 0.0, space.double(X))
         share = xp.take(space.put(encoder.share), self.codes)
         if weight is None:
-            return Rows(X, self.codes, share, share, len(self.classes))
+            return Rows(X, self.codes, share, share, len(self.classes), bool((encoder.share == 1).all()))
         return Rows(X, self.codes, weight * share, xp.clip(weight, None, 1.0) * share, len(self.classes))
 
 

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..core.fit.passes import Range
 from ..core.sums.rows import Rows, merge_copies, weighted_rows
-from ..core.sums.statistics import Census
+from ..core.sums.statistics import Census, Range
 from ..core.types import Array
 from ..errors import KnowledgeWarning, ManyClassesWarning
 from ..knowledge import Knowledge

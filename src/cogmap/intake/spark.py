@@ -7,8 +7,7 @@ partitions. Persist what a shuffle or a sample made; a pass that finds other num
 import pickle
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Generic, Self, TypeVar
@@ -17,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.fit.model import Settings
-from ..core.fit.passes import Range, fit_concepts
 from ..core.sums.rows import Rows
-from ..core.sums.sources import cut
-from ..core.sums.statistics import Census, Run, S, Source
+from ..core.sums.sources import Pass, Source, cut
+from ..core.sums.space import NUMPY, Space
+from ..core.sums.statistics import Census, Range, Run, S
 from .blocks import Features, RawBlock, census, n_blocks
 from .checks import module
 from .encoding import Encoder
-from .supply import Learn
 
 B = TypeVar("B")
 D = TypeVar("D")
@@ -64,10 +62,9 @@ class SparkSupply:
         parts = sorted(collected(self.dataset, Gathering(self.reader)))
         return [block for _, part in parts for block in _loaded(part)]
 
-    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> Source[Rows]:
         """Return the rows as a source."""
-        source: Source[Rows] = SparkBlocks(self.dataset, self.reader, encoder, self.starts)
-        return source, partial(fit_concepts, source, known)
+        return SparkBlocks(self.dataset, self.reader, encoder, self.starts, self.counted.n_rows)
 
 
 @dataclass(frozen=True)
@@ -212,13 +209,13 @@ class Gathering:
 
 
 @dataclass(frozen=True)
-class Pass:
+class Reduction:
     """A statistic of a partition's blocks, as a run of the tree over all blocks."""
 
     reader: Reader
     encoder: Encoder
     starts: dict[int, tuple[int, int]]
-    from_block: Callable[[Any], Any]
+    work: Pass[Any, Any]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Compute."""
@@ -235,7 +232,7 @@ class Pass:
                 seen += len(block.X)
                 yield self.encoder(block)
 
-        run = Run.from_parts(map(self.from_block, cut(rows())), start)
+        run = Run.from_parts(map(self.work(NUMPY), cut(rows())), start)
         if seen != expected:
             raise ValueError(
                 f"Partition {index} had {expected} rows at first and {seen} now: persist the dataframe before the fit."
@@ -251,30 +248,39 @@ class SparkBlocks(Source[B], Generic[B]):
     reader: Reader
     encoder: Encoder
     starts: dict[int, tuple[int, int]]
-    functions: tuple[Callable[[Any], Any], ...] = field(default=())
+    n_rows: int
+    works: tuple[Pass[Any, Any], ...] = ()
+    space: Space = NUMPY
+    whole: None = None
+    single: bool = False
 
-    def reduce(self, from_block: Callable[[B], S]) -> S:
+    def reduce(self, work: Pass[B, S]) -> S:
         """Return the statistic of all blocks."""
-        chain = Chain((*self.functions, from_block))
-        parts = sorted(collected(self.dataset, Pass(self.reader, self.encoder, self.starts, chain)))
+        chain = Chain((*self.works, work))
+        parts = sorted(collected(self.dataset, Reduction(self.reader, self.encoder, self.starts, chain)))
         run: Run[S] = _loaded(parts[0][1])
         for _, part in parts[1:]:
             run = run.merge(_loaded(part))
         return run.total
 
-    def map(self, function: Callable[[B], D], width: int) -> "Source[D]":
-        """Return the function of every block, computed in each pass."""
-        return SparkBlocks(self.dataset, self.reader, self.encoder, self.starts, (*self.functions, function))
+    def map(self, work: Pass[B, D], width: int) -> "Source[D]":
+        """Return what a pass makes of every block, computed in each pass."""
+        return replace(self, works=(*self.works, work))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
 class Chain:
-    """One function after another."""
+    """One pass after another."""
 
-    functions: tuple[Callable[[Any], Any], ...]
+    works: tuple[Pass[Any, Any], ...]
 
-    def __call__(self, block: Any) -> Any:
-        """Apply them."""
-        for function in self.functions:
-            block = function(block)
-        return block
+    def __call__(self, space: Space) -> Callable[[Any], Any]:
+        """Return the function of a block that does the work of all."""
+        functions = [work(space) for work in self.works]
+
+        def of_block(block: Any) -> Any:
+            for function in functions:
+                block = function(block)
+            return block
+
+        return of_block

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from ..core.sums.sources import Kept, keep_small
+from ..core.sums.sources import Memory, keep_small
 
 IN_MEMORY = 64_000_000
 """Bytes up to which blocks are kept in memory. Two kinds are: rows and initial states."""
@@ -44,7 +44,7 @@ class Spill:
     def __call__(self, start: Callable[[], Iterable[Any]], n_bytes: int) -> Callable[[], Iterable[Any]]:
         """Return a function that yields the same blocks; those of the first pass are kept."""
         if n_bytes <= IN_MEMORY:
-            return Kept(start)
+            return Memory(start)
         if self.folder is None or shutil.disk_usage(self.folder).free < SPARE * n_bytes:
             return keep_small(start, n_bytes)
         return SpillFile(start, self._open)

@@ -7,22 +7,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 from ..core.fit.model import Settings
-from ..core.fit.passes import Range, fit_concepts
 from ..core.sums.rows import Rows
-from ..core.sums.sources import Blocks, Keep, cut, keep_small
-from ..core.sums.statistics import Census, S, Source, merged
+from ..core.sums.sources import Blocks, Keep, Source, cut, keep_small
+from ..core.sums.statistics import Census, Range, merged
 from .blocks import Features, RawBlock, census, few
 from .encoding import Encoder
 from .progress import Meter
 from .spill import Spill
-from .supply import Learn
-
-B = TypeVar("B")
-D = TypeVar("D")
 
 
 @contextmanager
@@ -114,13 +108,12 @@ class StreamSupply:
         """Return all rows, where they are few."""
         return self.held
 
-    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> Source[Rows]:
         """Return the rows as a source whose passes are counted and reported; what they need is kept."""
         n_rows, meter = self.counted.n_rows, self.reading.meter
         meter.n_rows = n_rows
         rows = self.keep(EncodedBlocks(self.reading, encoder), n_rows * (self.features.n_features + 4) * 8)
-        source = Passes(Blocks(rows, n_rows, self.keep), meter)
-        return source, partial(fit_concepts, source, known)
+        return Blocks(rows, n_rows, keep=self.keep, watch=meter.counted)
 
 
 @dataclass(frozen=True)
@@ -133,24 +126,3 @@ class EncodedBlocks:
     def __call__(self) -> Iterator[Rows]:
         """Yield blocks of `BLOCK_ROWS`."""
         return cut(self.encoder(block) for block in self.reading.blocks())
-
-
-@dataclass(frozen=True)
-class Passes(Source[B]):
-    """Blocks on this machine whose passes are counted and reported, wherever the blocks come from."""
-
-    blocks: Blocks[B]
-    meter: Meter
-
-    def reduce(self, from_block: Callable[[B], S]) -> S:
-        """Return the statistic of all blocks."""
-        return merged(self.meter.counted((_n_rows(block), from_block(block)) for block in self.blocks.start()))
-
-    def map(self, function: Callable[[B], D], width: int) -> "Passes[D]":
-        """Return the function of every block as a source."""
-        return Passes(self.blocks.map(function, width), self.meter)
-
-
-def _n_rows(block: Any) -> int:
-    """Return the number of rows of a block: rows and initial states both have class codes."""
-    return len(block.codes)

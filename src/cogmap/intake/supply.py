@@ -1,21 +1,15 @@
 """What a fit is given, wherever it is: features, a census, the rows at once, and the rows as a source for passes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from ..core.concepts.concepts import Concepts, fit_concepts
 from ..core.fit.model import Settings
-from ..core.fit.passes import Range
-from ..core.network.activation import ACTIVATIONS
 from ..core.sums.rows import Rows
-from ..core.sums.sources import from_rows
-from ..core.sums.statistics import Census, Source
+from ..core.sums.sources import Source, from_rows
+from ..core.sums.statistics import Census, Range
 from .blocks import Features, RawBlock, census, checked_block
 from .encoding import Encoder
-
-Learn = Callable[[Settings], Concepts]
-"""What learns the concepts that settings ask for."""
 
 
 class Supply(Protocol):
@@ -36,8 +30,8 @@ class Supply(Protocol):
     def gather(self) -> Sequence[RawBlock]:
         """Return all rows, where they are few or at hand."""
 
-    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
-        """Return the rows as a source, for networks of all these settings, and what learns concepts from it."""
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> Source[Rows]:
+        """Return the rows as a source, for networks of all these settings."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +55,9 @@ class ArraySupply:
         """Return all rows."""
         return [self.block]
 
-    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> tuple[Source[Rows], Learn]:
-        """Cut the rows into blocks; only the knots need whole columns."""
-        rows = encoder(self.block)
-
-        def learn(settings: Settings) -> Concepts:
-            activation = ACTIVATIONS[settings.activation]
-            bounds = (activation.low, activation.high)
-            return fit_concepts(rows.X, rows.weight, settings.scaling, settings.terms, bounds)
-
-        return from_rows(rows), learn
+    def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> Source[Rows]:
+        """Cut the rows into blocks."""
+        return from_rows(encoder(self.block))
 
 
 def features_of(estimator: Any) -> Features:

@@ -17,7 +17,8 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sums.statistics import Source
+from ..sums.sources import Pass, Source
+from ..sums.space import Space
 from ..types import Array
 from .scaling import TIE, group_knots, kept_groups
 
@@ -87,8 +88,8 @@ class Parts:
         cls, columns: list[Array], weight: Array, intervals: list[tuple[Array, Array]], n_parts: int
     ) -> Self:
         """Count the values of each column that lie in its intervals [low, high], which are disjoint and in order."""
-        found = [_count(x, weight, *ends, n_parts) for x, ends in zip(columns, intervals, strict=True)]
-        return cls(*(list(part) for part in zip(*found, strict=True)))
+        counts = [_count(x, weight, *ends, n_parts) for x, ends in zip(columns, intervals, strict=True)]
+        return cls(*(list(part) for part in zip(*counts, strict=True)))
 
     def merge(self, other: Self) -> Self:
         """Join two."""
@@ -124,7 +125,7 @@ def _count(x: Array, weight: Array, low: Array, high: Array, n_parts: int) -> tu
 
 
 def streamed_knots(
-    source: Source[B], columns: Callable[[B], tuple[Array, Array]], low: Array, high: Array
+    source: Source[B], columns: Pass[B, tuple[Array, Array]], low: Array, high: Array
 ) -> list[tuple[Array, Array]]:
     """Return `rank_knots` of every column; `columns` gives a block's rows (n, n_columns) and their weights.
 
@@ -134,10 +135,10 @@ def streamed_knots(
     counted = source.reduce(partial(_parts, columns, list(range(len(low))), ends, FIRST))
     cells = [counted.cells(j) for j in range(len(low))]
     while True:
-        split = [found.unresolved() for found in cells]
+        split = [column.unresolved() for column in cells]
         asked = [j for j, some in enumerate(split) if len(some)]
         if not asked:
-            return [found.knots() for found in cells]
+            return [column.knots() for column in cells]
         ends = [(cells[j].low[split[j]], cells[j].high[split[j]]) for j in asked]
         counted = source.reduce(partial(_parts, columns, asked, ends, NEXT))
         for i, j in enumerate(asked):
@@ -145,11 +146,16 @@ def streamed_knots(
 
 
 def _parts(
-    columns: Callable[[B], tuple[Array, Array]],
+    columns: Pass[B, tuple[Array, Array]],
     asked: list[int],
     ends: list[tuple[Array, Array]],
     n_parts: int,
-    block: B,
-) -> Parts:
-    rows, weight = columns(block)
-    return Parts.from_block([rows[:, j] for j in asked], weight, ends, n_parts)
+    space: Space,
+) -> Callable[[B], Parts]:
+    of_columns = columns(space)
+
+    def of_block(block: B) -> Parts:
+        rows, weight = of_columns(block)
+        return Parts.from_block([rows[:, j] for j in asked], weight, ends, n_parts)
+
+    return of_block

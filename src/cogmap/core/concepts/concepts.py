@@ -7,14 +7,21 @@ Easy to get wrong: a constant feature is no concept. Its columns would be multip
 readout would then hand it a share of the bias as relevance.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sums.rows import Rows
+from ..sums.sources import Source
+from ..sums.space import NUMPY, DeviceArray, Space
+from ..sums.statistics import Range
 from ..types import Array
-from .scaling import Scaling, fit_scaling, identity, rank_knots, varying
+from .cells import streamed_knots
+from .scaling import Line, Scaling, identity, knot_heights, rank_knots
 
 WORDS = {
     3: ("low", "medium", "high"),
@@ -42,22 +49,25 @@ class Concepts:
     peaks: tuple[Array, ...]
 
     def __call__(self, rows: Array) -> Array:
-        """Return A⁰, shape (n, M)."""
-        scaled = self.scaling(rows if self.varies.all() else rows[:, self.varies])
-        if not any(len(peaks) for peaks in self.peaks):
-            return scaled
-        return np.hstack([memberships(z, peaks) for z, peaks in zip(scaled.T, self.peaks, strict=True)])
+        """Return A⁰ of rows in numpy, shape (n, M)."""
+        initial: Array = self.on(NUMPY).of_rows(rows)
+        return initial
+
+    def on(self, space: Space) -> "Scaler":
+        """Return the map for rows in a space."""
+        terms = [[Line.of(space, peaks, one) for one in np.eye(len(peaks))] for peaks in self.peaks]
+        return Scaler(space, np.flatnonzero(self.varies).tolist(), self.scaling.lines(space), terms)
 
     def inverse(self, initial: Array) -> Array:
         """Return the varying features of rows with these initial states; tied values come back as one of them."""
-        found, start = [], 0
+        features, start = [], 0
         for values, heights, peaks in zip(self.scaling.values, self.scaling.heights, self.peaks, strict=True):
             block = initial[:, start : start + max(1, len(peaks))]
             # Triangular memberships add up to 1, and their peaks' mean is the scaled feature.
             scaled = block @ peaks if len(peaks) else block[:, 0]
-            found.append(np.interp(scaled, heights, values))
+            features.append(np.interp(scaled, heights, values))
             start += block.shape[1]
-        return np.stack(found, axis=1)
+        return np.stack(features, axis=1)
 
     @property
     def feature(self) -> NDArray[np.intp]:
@@ -66,15 +76,15 @@ class Concepts:
 
     def names(self, features: Sequence[str]) -> list[str]:
         """Name each concept after its feature and term."""
-        found: list[str] = []
+        names: list[str] = []
         for j, values, heights, peaks in zip(
             np.flatnonzero(self.varies).tolist(), self.scaling.values, self.scaling.heights, self.peaks, strict=True
         ):
             if len(peaks) == 0:
-                found.append(str(features[j]))
+                names.append(str(features[j]))
             words = WORDS.get(len(peaks)) or _numbers(np.interp(peaks, heights, values))
-            found.extend(f"{features[j]} is {word}" for word in words[: len(peaks)])
-        return found
+            names.extend(f"{features[j]} is {word}" for word in words[: len(peaks)])
+        return names
 
 
 def _numbers(values: Array) -> list[str]:
@@ -86,32 +96,87 @@ def _numbers(values: Array) -> list[str]:
     return words
 
 
-def memberships(scaled: Array, peaks: Array) -> Array:
-    """Return the triangular memberships of one scaled feature in its terms, shape (n, n_terms)."""
-    if len(peaks) == 0:
-        return scaled[:, None]
-    return np.array([np.interp(scaled, peaks, one) for one in np.eye(len(peaks))]).T
+class Scaler(NamedTuple):
+    """The map from rows to initial states in a space: a line for each feature that varies, and one for each term."""
+
+    space: Space
+    features: list[int]
+    lines: list[Line]
+    terms: list[list[Line]]
+
+    def columns(self, X: DeviceArray) -> list[DeviceArray]:
+        """Return the features that vary."""
+        return list(self.space.columns(X, self.features))
+
+    def __call__(self, columns: Sequence[DeviceArray], n_rows: int) -> DeviceArray:
+        """Return A⁰, shape (n, M), given the features that vary."""
+        states: list[DeviceArray] = []
+        for column, line, terms in zip(columns, self.lines, self.terms, strict=True):
+            scaled = line(column)
+            states += [term(scaled) for term in terms] or [scaled]
+        return self.space.side_by_side(states, n_rows)
+
+    def of_rows(self, X: DeviceArray) -> DeviceArray:
+        """Return A⁰ of rows."""
+        return self(self.columns(X), X.shape[0])
 
 
 def fit_concepts(
-    rows: Array, sample_weight: Array, scaling: str | None, terms: int | None, bounds: tuple[float, float]
+    source: Source[Rows],
+    census: Range,
+    scaling: str | None,
+    terms: int | None,
+    bounds: tuple[float, float],
 ) -> Concepts:
-    """Learn scaling and terms from weighted rows; `bounds` are the range of data that needs no scaling."""
-    varies = varying(rows)
-    kept = rows if varies.all() else rows[:, varies]
-    found = identity(kept.shape[1], *bounds) if scaling is None else fit_scaling(scaling, kept, sample_weight)
-    if terms is None:
-        return Concepts(varies, found, (np.empty(0),) * kept.shape[1])
-    return Concepts(varies, found, tuple(_peaks(z, sample_weight, terms) for z in found(kept).T))
+    """Learn scaling and terms from weighted rows; `bounds` are the range of data that needs no scaling.
+
+    Ranks come from whole columns where these are at hand, and from cells of values otherwise: the same ones.
+    """
+    varies = census.varies
+    low, high = census.low[varies], census.high[varies]
+    if scaling is None:
+        scaled = identity(len(low), *bounds)
+    elif scaling == "minmax":
+        scaled = Scaling(
+            tuple(np.array(ends) for ends in zip(low, high, strict=True)), (np.array([0.0, 1.0]),) * len(low)
+        )
+    else:
+        knots = [knot_heights(scaling, *ranks) for ranks in _ranks(source, varies, None, low, high)]
+        scaled = Scaling(tuple(values for values, _ in knots), tuple(heights for _, heights in knots))
+    concepts = Concepts(varies, scaled, (np.empty(0),) * len(low))
+    if terms is None or len(low) == 0:
+        return concepts
+    ends = concepts(np.vstack([census.low, census.high]))
+    peaks = tuple(term_peaks(*ranks, terms) for ranks in _ranks(source, varies, concepts, *ends))
+    return replace(concepts, peaks=peaks)
 
 
-def _peaks(scaled: Array, sample_weight: Array, n_terms: int) -> Array:
-    """Return the different values among the quantiles 0, 1 / (n − 1), …, 1 of a scaled feature."""
-    return term_peaks(*rank_knots(scaled, sample_weight), n_terms)
+def _ranks(
+    source: Source[Rows], varies: NDArray[np.bool_], concepts: Concepts | None, low: Array, high: Array
+) -> list[tuple[Array, Array]]:
+    """Return rank knots of the features that vary, or of these as they are scaled."""
+    rows = source.whole
+    if len(low) == 0:
+        return []
+    if rows is None:
+        return streamed_knots(source, partial(_columns, varies, concepts), low, high)
+    space, features = source.space, np.flatnonzero(varies).tolist()
+    lines = [None] * len(features) if concepts is None else concepts.scaling.lines(space)
+    weight = None if rows.even else rows.weight
+    columns = zip(lines, space.columns(rows.X, features), strict=True)
+    return [rank_knots(space, column if line is None else line(column), weight) for line, column in columns]
+
+
+def _columns(
+    varies: NDArray[np.bool_], concepts: Concepts | None, space: Space
+) -> Callable[[Rows], tuple[Array, Array]]:
+    """Give the features that vary, or these as they are scaled, and the weights of a block."""
+    scale = None if concepts is None else concepts.on(space)
+    return lambda block: (block.X[:, varies] if scale is None else scale.of_rows(block.X), block.weight)
 
 
 def term_peaks(values: Array, ranks: Array, n_terms: int) -> Array:
-    """Return the same, given the rank knots of the scaled feature."""
+    """Return the different values among the quantiles 0, 1 / (n − 1), …, 1 of a scaled feature, given its knots."""
     nearest = values[np.searchsorted(ranks, np.linspace(0, 1, n_terms) - 1e-9)]
     peaks = nearest[np.r_[True, np.diff(nearest) > 0]]
     return peaks if len(peaks) > 2 else np.empty(0)

@@ -5,24 +5,24 @@ halfway between them has the ranks' knots at the mean of both heights.
 
 Easy to get wrong: a test row may lie outside the training range. It is clipped to it, because states outside were
 never seen in training. And equal values must stay equal under rounding noise: values closer than `TIE` of the span
-share a knot.
+share a knot. A knot can be there twice, where a group of ties has one value: the last of them counts, as in
+`numpy.interp`, whose operations other libraries follow in the same order, to the last bit.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Array
+from ..sums.space import DeviceArray, Space
+from ..types import Array, Codes
 
 KNOTS = 1000
 """Most knots of a rank scaling: its heights are within 1/1000 of the exact ranks, on any number of rows."""
 
 MANY = 1000
 """Rows from which on it is faster to sort a column before its knots are looked up, one after another."""
-
-COLUMNS = 8
-"""Columns that are copied at once: what a line of the cache holds of a row."""
 
 TIE = 1e-9
 """Values closer than this share of the feature's span have one rank."""
@@ -35,23 +35,48 @@ class Scaling:
     values: tuple[Array, ...]
     heights: tuple[Array, ...]
 
-    def __call__(self, X: Array) -> Array:
-        """Scale rows, shape (n, n_features)."""
-        scaled = np.empty_like(X, order="F")
-        for j, (values, heights) in enumerate(zip(self.values, self.heights, strict=True)):
-            if len(X) < MANY or len(values) == 2:
-                scaled[:, j] = np.interp(X[:, j], values, heights)
-                continue
-            order = np.argsort(X[:, j])
-            scaled[order, j] = np.interp(X[order, j], values, heights)
+    def lines(self, space: Space) -> list["Line"]:
+        """Return the scaling of each feature, in a space."""
+        return [Line.of(space, *knots) for knots in zip(self.values, self.heights, strict=True)]
+
+
+class Line(NamedTuple):
+    """A piecewise linear function: knots in increasing order, their heights, and the slope after each."""
+
+    space: Space
+    ends: tuple[float, float]
+    values: DeviceArray
+    heights: DeviceArray
+    slopes: DeviceArray
+
+    @classmethod
+    def of(cls, space: Space, values: Array, heights: Array) -> Self:
+        """Take one to a space."""
+        gaps = np.diff(values)
+        with np.errstate(over="ignore"):
+            slopes = np.divide(np.diff(heights), gaps, out=np.zeros_like(gaps), where=gaps > 0)
+        # An infinite slope times the distance 0 from a knot would not be 0.
+        slopes = np.append(np.nan_to_num(slopes), 0.0)
+        return cls(space, (float(values[0]), float(values[-1])), *map(space.put, (values, heights, slopes)))
+
+    def __call__(self, column: DeviceArray) -> DeviceArray:
+        """Return the function of a column, constant beyond the ends."""
+        space, values = self.space, self.values
+        if space.numpy:
+            return self._interpolated(column)
+        column = space.xp.clip(column, *self.ends)
+        at = space.xp.searchsorted(values[1:], column, side="right")
+        scaled = column - space.take(values, at)
+        scaled *= space.take(self.slopes, at)
+        scaled += space.take(self.heights, at)
         return scaled
 
-
-def fit_scaling(kind: str, X: Array, sample_weight: Array) -> Scaling:
-    """Return the scaling ``"minmax"``, ``"quantile"`` or ``"halfway"`` of weighted rows; no column may be constant."""
-    some = (np.asfortranarray(X[:, start : start + COLUMNS]) for start in range(0, X.shape[1], COLUMNS))
-    knots = [_knots(kind, column, sample_weight) for part in some for column in part.T]
-    return Scaling(tuple(values for values, _ in knots), tuple(heights for _, heights in knots))
+    def _interpolated(self, column: Array) -> Array:
+        if len(column) < MANY or len(self.values) == 2:
+            return np.interp(column, self.values, self.heights)
+        order, scaled = np.argsort(column), np.empty(len(column))
+        scaled[order] = np.interp(column[order], self.values, self.heights)
+        return scaled
 
 
 def identity(n_features: int, low: float, high: float) -> Scaling:
@@ -66,13 +91,6 @@ def varying(X: Array) -> NDArray[np.bool_]:
     return differs
 
 
-def _knots(kind: str, column: Array, sample_weight: Array) -> tuple[Array, Array]:
-    low, high = column.min(), column.max()
-    if kind == "minmax":
-        return np.array([low, high]), np.array([0.0, 1.0])
-    return knot_heights(kind, *rank_knots(column, sample_weight))
-
-
 def knot_heights(kind: str, values: Array, ranks: Array) -> tuple[Array, Array]:
     """Return the knots of the scaling ``"quantile"`` or ``"halfway"``, given those of the ranks."""
     if kind == "quantile":
@@ -81,24 +99,46 @@ def knot_heights(kind: str, values: Array, ranks: Array) -> tuple[Array, Array]:
     return values, (ranks + (values - low) / (high - low)) / 2
 
 
-def rank_knots(column: Array, sample_weight: Array) -> tuple[Array, Array]:
-    """Return knots of the mid-rank distribution function, stretched to [0, 1].
+def rank_knots(space: Space, column: DeviceArray, weight: DeviceArray | None) -> tuple[Array, Array]:
+    """Return knots of the mid-rank distribution function, stretched to [0, 1]; weights None are all 1.
 
     Tied values form a group with one height, held flat from its smallest to its largest value. Of more groups than
     `KNOTS`, those are kept that hold the quantiles (j + ½) / `KNOTS`, and both ends.
     """
-    if (sample_weight == sample_weight[0]).all():
-        column = np.sort(column)
+    xp, n = space.xp, column.shape[0]
+    if weight is None:
+        column, upto = xp.sort(column), None
     else:
-        order = np.argsort(column)
-        column, sample_weight = column[order], sample_weight[order]
-    first = np.ones(len(column) + 1, dtype=bool)
-    np.greater(np.diff(column), TIE * (column[-1] - column[0]), out=first[1:-1])
-    starts, ends = np.flatnonzero(first[:-1]), np.flatnonzero(first[1:])
-    return group_knots(column[starts], column[ends], np.add.reduceat(sample_weight, starts))
+        order = xp.argsort(column, stable=True)
+        column, upto = space.take(column, order), xp.cumulative_sum(space.take(weight, order))
+    first, last = column[:1], column[n - 1 :]
+    apart = (column[1:] - column[:-1]) > TIE * (last - first)
+    ends = xp.concat([xp.nonzero(apart)[0], xp.asarray([n - 1], device=space.device)])
+    until = space.double(ends + 1) if upto is None else space.take(upto, ends)
+    at = _kept(space, until, n if upto is None else float(upto[n - 1]))
+    before = xp.clip(at - 1, 0, None)
+    low = space.take(column, xp.where(at > 0, space.take(ends, before) + 1, 0))
+    high = space.take(column, space.take(ends, at))
+    upper, lower = space.take(until, at), xp.where(at > 0, space.take(until, before), 0.0)
+    groups = space.host(xp.stack([space.double(at), low, high, upper, lower]))
+    low_, high_, upper_, lower_ = groups[1:, np.unique(groups[0], return_index=True)[1]]
+    return _stretched(low_, high_, upper_ - (upper_ - lower_) / 2)
 
 
-def kept_groups(mass: Array) -> NDArray[np.intp]:
+def _kept(space: Space, until: DeviceArray, total: float) -> DeviceArray:
+    """Return the groups that become knots, as `kept_groups`, some of them twice.
+
+    `until` is the weight up to each group's end, and `total` that of all groups.
+    """
+    xp, n = space.xp, until.shape[0]
+    if n <= KNOTS:
+        return xp.arange(n, device=space.device)
+    levels = (np.arange(KNOTS) + 0.5) / KNOTS * total
+    ends = xp.asarray([0, n - 1], device=space.device)
+    return xp.concat([ends, xp.searchsorted(until, space.put(levels))])
+
+
+def kept_groups(mass: Array) -> Codes:
     """Return the groups of tied values that become knots, given the weight of each group."""
     if len(mass) <= KNOTS:
         return np.arange(len(mass))
@@ -111,8 +151,11 @@ def kept_groups(mass: Array) -> NDArray[np.intp]:
 
 def group_knots(low: Array, high: Array, mass: Array) -> tuple[Array, Array]:
     """Return the knots of groups of tied values, given their smallest and largest values and their weights."""
-    rank = np.cumsum(mass) - mass / 2
-    kept = kept_groups(mass)
-    values = np.stack([low[kept], high[kept]], axis=1).ravel()
-    height = (rank[kept] - rank[0]) / max(rank[-1] - rank[0], np.finfo(np.float64).tiny)
-    return values, np.repeat(height, 2)
+    rank, kept = np.cumsum(mass) - mass / 2, kept_groups(mass)
+    return _stretched(low[kept], high[kept], rank[kept])
+
+
+def _stretched(low: Array, high: Array, rank: Array) -> tuple[Array, Array]:
+    """Return knots at both ends of each group, with the ranks stretched to [0, 1]."""
+    height = (rank - rank[0]) / max(rank[-1] - rank[0], np.finfo(np.float64).tiny)
+    return np.stack([low, high], axis=1).ravel(), np.repeat(height, 2)

@@ -35,6 +35,9 @@ METRICS = ("accuracy", "balanced_accuracy", "kappa")
 EQUAL = 1e-9
 """Logarithms of the classes' shares closer than this are equal."""
 
+SAME_DIRECTION = 1e-7
+"""Shares of variance closer than this belong to scorings that rounding can turn into each other."""
+
 LEAST_SHARPNESS = 1e-3
 """Largest difference of any log-odds where the largest raw score is to decide and is worth nothing."""
 
@@ -122,7 +125,7 @@ def decide(judged: Scored, between: Array, metric: str | None, scale: Array) -> 
     if np.ptp(log_prior) < EQUAL:
         # Equal shares differ by rounding, which no factor may magnify.
         log_prior = np.zeros(n_classes)
-    projection, offset = _discriminants(judged, optimal_scores(between, prior), prior)
+    projection, offset = _discriminants(judged, *optimal_scores(between, prior), prior)
     unknown = Decision(np.zeros((n_classes, n_classes)), np.log(prior), np.zeros(n_classes))
     if not projection.any():
         return unknown
@@ -148,17 +151,31 @@ def _largest(judged: Scored, zero: float, one: float) -> Decision:
     )
 
 
-def optimal_scores(between: Array, prior: Array) -> Array:
-    """Return the class scorings θ, orthonormal under the prior, along which the fitted scores differ most."""
+def optimal_scores(between: Array, prior: Array) -> tuple[Array, Codes]:
+    """Return the class scorings θ, orthonormal under the prior, along which the fitted scores differ most.
+
+    Also return which of them belong together: where the fitted scores differ equally along several, as they do where
+    the fit is perfect, these are any basis of what they span.
+    """
     root = prior**-0.5
     value, vector = np.linalg.eigh((between + between.T) / 2 * np.outer(root, root))
     kept = min(len(prior) - 1, int((value > LEAST_EIGENVALUE).sum()))
     theta: Array = root[:, None] * vector[:, ::-1][:, :kept]
-    return theta
+    group = np.cumsum(-np.diff(value[::-1][:kept], prepend=np.inf) > SAME_DIRECTION, dtype=np.intp)
+    return theta, group
 
 
-def _discriminants(judged: Scored, theta: Array, prior: Array) -> tuple[Array, Array]:
-    """Return projection and offset: the classes' log-densities, but for what all have in common."""
+def _within(group: Codes, values: Array) -> Array:
+    """Return for each entry the mean of its group."""
+    mean: Array = (np.bincount(group, values) / np.maximum(np.bincount(group), 1))[group]
+    return mean
+
+
+def _discriminants(judged: Scored, theta: Array, group: Codes, prior: Array) -> tuple[Array, Array]:
+    """Return projection and offset: the classes' log-densities, but for what all have in common.
+
+    Variables of a group are treated alike, so that it does not matter which basis of it they are.
+    """
     raw, codes, weight = judged
     n_classes = raw.shape[1]
     mass = np.bincount(codes, weight, n_classes)
@@ -166,8 +183,8 @@ def _discriminants(judged: Scored, theta: Array, prior: Array) -> tuple[Array, A
     mean = np.array([np.bincount(codes, weight * v, n_classes) for v in variables.T]).reshape(-1, n_classes).T
     mean /= mass[:, None]
     # θ is orthonormal under the prior: this is the slope of the classes' means from outside on their scorings.
-    agrees = (prior[:, None] * theta * mean).sum(axis=0) > 0
-    theta, mean, variables = theta[:, agrees], mean[:, agrees], variables[:, agrees]
+    agrees = _within(group, (prior[:, None] * theta * mean).sum(axis=0)) > 0
+    theta, mean, variables, group = theta[:, agrees], mean[:, agrees], variables[:, agrees], group[agrees]
     if not agrees.any():
         return np.zeros((n_classes, n_classes)), np.zeros(n_classes)
     # One more row, as far from its class as the classes are from each other, stands for what was not seen: variables
@@ -175,6 +192,7 @@ def _discriminants(judged: Scored, theta: Array, prior: Array) -> tuple[Array, A
     spread = (weight @ (variables - mean[codes]) ** 2 + prior @ (mean - prior @ mean) ** 2) / (
         max(weight.sum() - n_classes, 1.0) + 1
     )
+    spread = _within(group, spread)
     return theta @ (mean / spread).T, -0.5 * (mean**2 / spread).sum(axis=1)
 
 

@@ -1,14 +1,92 @@
-"""The decoded scores of weighted networks as sums: `readout.terms` of every member, after the decision."""
+"""The decoded scores of weighted networks as sums: `readout.terms` of every member, after the decision.
+
+Easy to get wrong: values and gate must come from the same blocks of rows as the score itself, because an innovation
+magnifies rounding.
+"""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..decision.decision import Decision
 from ..fit.model import Model
-from ..readout.terms import Split, split
-from ..types import Array
+from ..network.reasoning import Network
+from ..readout.cases import CaseReadout
+from ..readout.terms import Readout, Terms
+from ..sums.blocks import blocks, in_blocks
+from ..sums.space import NUMPY
+from ..sums.threads import side_by_side
+from ..types import Array, Codes
 
 Member = tuple[Model, float]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Scores of n rows as sums.
+
+    Attributes
+    ----------
+    values : array of shape (n, p)
+        What each row has in each term.
+    coefficients : array of shape (p, N)
+        What each term counts for each class.
+    iteration, concept : int arrays of shape (p,)
+        Where each term belongs.
+    base : array of shape (N,)
+        What every row gets.
+    cases : array of shape (n, N)
+        What remembered rows add; 0 without such.
+    stopped_at : int array of shape (n,)
+        The iteration at which the gate ended the reasoning of the row; −1 where it did not.
+    """
+
+    values: Array
+    coefficients: Array
+    iteration: Codes
+    concept: Codes
+    base: Array
+    cases: Array
+    stopped_at: Codes
+
+    @property
+    def scores(self) -> Array:
+        """The sum of all parts, shape (n, N)."""
+        return self.base + self.values @ self.coefficients + self.cases
+
+    def terms(self, direction: Array, shape: tuple[int, int]) -> Array:
+        """Return the contributions to scores · `direction`, shape (n, T + 1, M); `shape` is (T + 1, M).
+
+        `direction` has shape (N,): a unit vector for a class, or the difference of two for a margin.
+        """
+        terms = np.zeros((len(self.values), *shape))
+        terms[:, self.iteration, self.concept] = self.values * (self.coefficients @ direction)
+        return terms
+
+
+def split(readout: Readout, network: Network, initial: Array) -> Split:
+    """Return the raw score of rows with these initial states as a sum."""
+    n = len(initial)
+    parts = list(side_by_side(lambda block: readout.terms(NUMPY, network, block), blocks(initial)))
+    first: Terms = parts[0]
+    stopped = _joined([part.stopped for part in parts], n, readout.n_iter + 1).astype(bool)
+    return Split(
+        _joined([part.values for part in parts], n, len(first.coefficients)),
+        first.coefficients,
+        first.iteration,
+        first.concept,
+        first.base,
+        _joined([part.cases for part in parts], n, len(first.base)),
+        np.where(stopped.any(axis=1), stopped.argmax(axis=1), -1),
+    )
+
+
+def _joined(parts: Sequence[Array | None], n: int, width: int) -> Array:
+    """Return what blocks have, for the first n rows; 0 where they have nothing."""
+    if parts[0] is None:
+        return np.zeros((n, width))
+    return np.concatenate([np.reshape(part, (-1, width)) for part in parts if part is not None])[:n]
 
 
 def decoding(model: Model, weight: float, decision: Decision) -> Array:
@@ -25,13 +103,13 @@ def decoded_splits(
 
     `offsets` says where a member's concepts begin among those of all networks.
     """
-    found: list[Split] = []
+    splits: list[Split] = []
     for (model, weight), offset in zip(members, offsets, strict=True):
         part, decode = split(model.readout, model.network, model.concepts(X)), decoding(model, weight, decision)
         base = (part.base - model.scale[0]) @ decode
-        if not found:
+        if not splits:
             base = base + decision(constant)
-        found.append(
+        splits.append(
             replace(
                 part,
                 coefficients=part.coefficients @ decode,
@@ -40,4 +118,15 @@ def decoded_splits(
                 cases=part.cases @ decode,
             )
         )
-    return found
+    return splits
+
+
+def strongest_cases(readout: CaseReadout, initial: Array, direction: Array, count: int) -> tuple[Codes, Array, Array]:
+    """Return the remembered rows that move the raw score of one row along `direction` the most.
+
+    They come with how much the row resembles each, and with what each adds.
+    """
+    alike = in_blocks(lambda block: readout.resemblance(NUMPY, block), initial)[0]
+    pull = alike * (readout.coefficients @ direction)
+    chosen = np.argsort(-np.abs(pull), kind="stable")[:count]
+    return chosen, alike[chosen], pull[chosen]

@@ -1,7 +1,7 @@
 """Rows that come a batch at a time: the ridge readout of all rows seen so far, exactly, without keeping them.
 
 The first batch fixes scaling, inner weights, reference row and number of iterations. From then on the rows seen are
-their R-factor (`ridge_passes.Evidence`), to which each batch is merged: recursive least squares by orthogonal
+their R-factor (`readout.ridge.Evidence`), to which each batch is merged: recursive least squares by orthogonal
 transformations. The decision is judged by leave-one-out on some of the rows seen (`judges`).
 
 Easy to get wrong: means and spreads of the increments move with every batch. The factor holds them, and the solution is
@@ -18,13 +18,15 @@ from ..concepts.concepts import Concepts
 from ..decision.decision import Decision, decide
 from ..network.reasoning import Network
 from ..readout.cases import sample_rows
-from ..readout.ridge_passes import Evidence, Frame, fixed_at, framed, scored, solve
+from ..readout.ridge import Evidence, Frame, designed, fixed_at, scored, solve
 from ..readout.states import Solved
-from ..sums.rows import Rows, Scored, Started
-from ..sums.sampling import LAST_KEY, Samples, content_keys
+from ..sums.rows import Rows, Scored
+from ..sums.sampling import LAST_KEY, Samples
+from ..sums.space import NUMPY
 from ..types import Array
-from .judges import candidates, judges_from, judges_of_a_class
+from .judges import candidates, judges_from, judges_of_a_class, row_keys
 from .model import SUMMARY_ROWS, Model, Summary
+from .network import initial_states
 
 BATCH_JUDGES = 10_000
 """Rows that judge, at most: every batch asks them all. A metric is known to about half a percent."""
@@ -57,33 +59,33 @@ class Recursion:
     @classmethod
     def begun(cls, concepts: Concepts, network: Network, rows: Rows, max_iter: int, tol: float) -> Self:
         """Start with a batch."""
-        started = _started(concepts, rows)
-        reference = rows.weight @ started.initial / rows.weight.sum()
-        frame = Frame.from_sample(network, reference, started.initial, rows.weight, max_iter, tol)
-        frame = frame.cut(fixed_at(framed(frame, started).changes, tol))
-        return cls(concepts, frame, Evidence.from_block(framed(frame, started)), _kept(rows), rows.mass)
+        states = initial_states(concepts, NUMPY)(rows)
+        reference = rows.weight @ states.initial / rows.weight.sum()
+        frame = Frame.from_sample(network, reference, states.initial, rows.weight, max_iter, tol)
+        frame = frame.cut(fixed_at(designed(frame, NUMPY)(states).changes, tol))
+        return cls(concepts, frame, _evidence(concepts, frame, rows), _judges(rows), rows.mass)
 
     def and_then(self, rows: Rows) -> "Recursion":
         """Add a batch."""
-        started = _started(self.concepts, rows)
         return Recursion(
             self.concepts,
             self.frame,
-            self.evidence.merge(Evidence.from_block(framed(self.frame, started))),
-            self.kept.merge(_kept(rows)),
+            self.evidence.merge(_evidence(self.concepts, self.frame, rows)),
+            self.kept.merge(_judges(rows)),
             self.mass + rows.mass,
         )
 
     def solved(self, alpha: float, metric: str | None) -> tuple[Model, Solved, Decision]:
         """Solve for one penalty."""
-        found, smoother = solve(self.frame, self.evidence, alpha)
+        solved, smoother = solve(self.frame, self.evidence, alpha)
         judges = judges_from(self.kept.parts, self.mass)
         seen = np.flatnonzero(self.mass > 0)
-        scores = scored(smoother, self.mass, framed(self.frame, _started(self.concepts, judges)))
+        states = initial_states(self.concepts, NUMPY)(judges)
+        scores = scored(smoother, self.mass, NUMPY)(designed(self.frame, NUMPY)(states))
         known = Scored(scores.raw[:, seen], np.searchsorted(seen, judges.codes), judges.weight)
-        model = Model(self.concepts, self.frame.network, found.readout)
+        model = Model(self.concepts, self.frame.network, solved.readout)
         decision = decide(known, smoother.between[np.ix_(seen, seen)], metric, model.scale)
-        return model, found, _widened(decision, seen, self.mass, known.raw)
+        return model, solved, _widened(decision, seen, self.mass, known.raw)
 
     def summary(self) -> Summary:
         """Return some of the rows seen."""
@@ -92,14 +94,15 @@ class Recursion:
         return Summary(judges.X[some], judges.weight[some], self.mass / self.mass.sum())
 
 
-def _started(concepts: Concepts, rows: Rows) -> Started:
-    keys = np.zeros(len(rows.X), dtype=np.uint64)
-    return Started(concepts(rows.X), keys, rows.codes, rows.weight, rows.unit, rows.n_classes)
+def _evidence(concepts: Concepts, frame: Frame, rows: Rows) -> Evidence:
+    return Evidence.from_block(designed(frame, NUMPY)(initial_states(concepts, NUMPY)(rows)))
 
 
-def _kept(rows: Rows) -> Samples:
-    keys, limits = content_keys(np.column_stack([rows.codes, rows.X])), np.full(rows.n_classes, LAST_KEY)
-    return Samples(candidates(rows, keys, limits, judges_of_a_class(rows.X.shape[1], rows.n_classes, BATCH_JUDGES)))
+def _judges(rows: Rows) -> Samples:
+    """Choose rows of each class that judge."""
+    keys, limits = row_keys(NUMPY, rows), [int(LAST_KEY)] * rows.n_classes
+    size = judges_of_a_class(rows.X.shape[1], rows.n_classes, BATCH_JUDGES)
+    return Samples(candidates(NUMPY, rows, keys, limits, size))
 
 
 def _widened(decision: Decision, seen: NDArray[np.intp], mass: Array, raw: Array) -> Decision:

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
-from scipy.special import softmax
 
 from ..decision.decision import Decision
 from ..network.dynamics import Dynamics, diagnose, merged
+from ..sums.space import NUMPY, DeviceArray, Space
 from ..types import Array, Codes
 from .model import Model, Summary
 
@@ -128,14 +128,14 @@ class Fitted:
             weights |= zip(keys, model.network.weights.ravel().tolist(), strict=True)
         return weights
 
-    def raw(self, X: Array) -> Array:
-        """Return the raw class scores of rows on the scale of the one-hot, shape (n, n_classes)."""
-        parts = (weight * model.one_hot_scale(model.raw(X)) for model, weight in self.members)
-        return self.constant + sum(parts, start=np.zeros((len(X), len(self.classes))))
+    def raw(self, X: DeviceArray, space: Space = NUMPY) -> DeviceArray:
+        """Return the raw class scores of rows on the scale of the one-hot, shape (n, n_classes), in the rows' space."""
+        parts = (weight * model.one_hot_scale(model.raw(X, space)) for model, weight in self.members)
+        return space.put(self.constant) + sum(parts, start=space.zeros(X.shape[0], len(self.classes)))
 
-    def scores(self, X: Array) -> Array:
+    def scores(self, X: DeviceArray, space: Space = NUMPY) -> DeviceArray:
         """Return the scores of rows in log-odds, shape (n, n_classes)."""
-        return self.decision(self.raw(X))
+        return self.raw(X, space) @ space.put(self.decision.projection) + space.put(self.decision.offset)
 
     def codes(self, X: Array) -> Codes:
         """Return the position of each row's class among the classes."""
@@ -151,14 +151,15 @@ class Fitted:
         return merged([diagnose(m.network, m.concepts(X), self.longest, tol) for m in self.networks])
 
 
-def probabilities(scores: Array) -> Array:
+def probabilities(scores: DeviceArray, space: Space = NUMPY) -> DeviceArray:
     """Return the softmax of scores, the largest for the class with the largest score."""
-    probability: Array = softmax(scores, axis=1)
+    xp = space.xp
+    share = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+    share /= xp.sum(share, axis=1, keepdims=True)
+    winner = xp.argmax(scores, axis=1)
     # Rounding can tie two probabilities whose scores differ; the larger score must stay the more probable.
-    winner, row = scores.argmax(axis=1), np.arange(len(scores))
-    tied = probability.argmax(axis=1) != winner
-    probability[row[tied], winner[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
-    return probability
+    tied = (xp.argmax(share, axis=1) != winner)[:, None] & (space.one_hot(winner, scores.shape[1]) > 0)
+    return xp.where(tied, xp.max(share, axis=1, keepdims=True) * (1 + float(np.finfo(np.float64).eps)), share)
 
 
 def distinct_networks(members: Sequence[Member]) -> tuple[Model, ...]:

@@ -9,13 +9,19 @@ make up for it. These add up to what the judges weigh themselves, not to the wei
 trusted depends on it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from ..sums.rows import Rows
-from ..sums.sampling import Keys, Sample
+from ..sums.sampling import LAST_KEY, Keys, Sample, Samples, content_keys, key_limits, limits_in
+from ..sums.sources import Source
+from ..sums.space import Space
+from ..sums.statistics import Range
 from ..types import Array
+from .model import SUMMARY_ROWS, Summary
 
 JUDGES = 30_000
 """Rows that judge, at most: as many as are fitted at once. A metric is known to about a third of a percent."""
@@ -37,17 +43,47 @@ def judges_of_a_class(n_features: int, n_classes: int, most: int) -> int:
     return max(min(most, JUDGED_NUMBERS // n_features) // n_classes, 1)
 
 
-def candidates(rows: Rows, keys: Keys, limits: Keys, size: int) -> tuple[Sample, ...]:
-    """Return for each class `size` rows of least key, none beyond its limit.
+def choose_judges(source: Source[Rows], census: Range, most: int) -> tuple[Rows, Summary]:
+    """Choose rows that judge, at most so many, and those that a model keeps as its summary."""
+    of_class = judges_of_a_class(len(census.low), len(census.mass), most)
+    sizes = np.r_[SUMMARY_ROWS, np.full(len(census.mass), of_class)]
+    limits = key_limits(np.r_[census.total, census.mass], sizes)
+    parts = source.reduce(partial(chosen, limits, of_class)).parts
+    n_chosen = np.array([len(part.keys) for part in parts])
+    if ((n_chosen < sizes) & (limits < LAST_KEY)).any():
+        parts = source.reduce(partial(chosen, np.full(len(limits), LAST_KEY), of_class)).parts
+    kept, *of_classes = parts
+    return judges_from(of_classes, census.mass), Summary(kept.rows, kept.weight, census.mass / census.total)
 
-    The weight of one copy stands before the features.
+
+def chosen(limits: Keys, of_class: int, space: Space) -> Callable[[Rows], Samples]:
+    """Choose among the rows whose keys are within the limits: some of all, for the first limit, and of each class.
+
+    The weight of one copy stands before the features of those of a class.
     """
-    below = keys <= limits[rows.codes]
-    own = [np.flatnonzero(below & (rows.codes == code)) for code in range(rows.n_classes)]
-    return tuple(
-        Sample.from_block(np.zeros(len(i)), keys[i], np.column_stack([rows.unit[i], rows.X[i]]), rows.weight[i], size)
-        for i in own
-    )
+    first, *others = limits_in(space, limits)
+
+    def of_block(block: Rows) -> Samples:
+        keys = row_keys(space, block)
+        some = space.xp.nonzero(keys <= first)[0]
+        summary = Sample.from_block(space, None, keys, (block.X,), block.weight, SUMMARY_ROWS, among=some)
+        return Samples((summary, *candidates(space, block, keys, others, of_class)))
+
+    return of_block
+
+
+def row_keys(space: Space, block: Rows) -> Keys:
+    """Return the keys of rows with their classes."""
+    columns = space.columns(block.X, range(block.X.shape[1]))
+    keys: Keys = content_keys(space, chain([space.double(block.codes)], columns))
+    return keys
+
+
+def candidates(space: Space, rows: Rows, keys: Keys, limits: Sequence[int], size: int) -> tuple[Sample, ...]:
+    """Return for each class `size` rows of least key, none beyond its limit."""
+    own = (space.xp.nonzero((rows.codes == code) & (keys <= limit))[0] for code, limit in enumerate(limits))
+    parts = (rows.unit[:, None], rows.X)
+    return tuple(Sample.from_block(space, None, keys, parts, rows.weight, size, among=among) for among in own)
 
 
 def judges_from(parts: Sequence[Sample], mass: Array) -> Rows:

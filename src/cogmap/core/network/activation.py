@@ -8,6 +8,7 @@ Easy to get wrong: f⁻¹ is infinite at the ends of the range, where min-max sc
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,12 +41,18 @@ class Activation:
         slope: Array = self.lipschitz * (1 - th) * (1 + th)
         return slope
 
-    def inverse(self, y: Array) -> Array:
-        """Return f⁻¹ of y, clipped to the inside of the range first."""
+    def inverse(self, y: Array, xp: Any = np) -> Array:
+        """Return f⁻¹ of y, clipped to the inside of the range first; `xp` is the namespace of y."""
         margin = EPSILON * (self.high - self.low)
-        y = np.clip(y, self.low + margin, self.high - margin)
-        z: Array = np.arctanh((y - self.offset) / self.scale) / self.slope
+        y = xp.clip(y, self.low + margin, self.high - margin)
+        z: Array = xp.atanh((y - self.offset) / self.scale) / self.slope
         return z
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """f⁻¹ of 0 and of 1: what a readout aims at for other classes and for a row's own."""
+        zero, one = self.inverse(np.array([0.0, 1.0])).tolist()
+        return zero, one
 
     @property
     def low(self) -> float:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sums.blocks import ROWS, blocks
+from ..sums.blocks import blocks
+from ..sums.space import STRIP
 from ..types import Array
 from .inner import spectral_norm
 from .reasoning import Network, states
@@ -84,8 +85,8 @@ def diagnose(network: Network, initial: Array, n_iter: int, tol: float) -> Dynam
     """
     n_iter, n = min(n_iter, FOLLOWED), len(initial)
     parts = [
-        _follow(network, block, min(ROWS, n - start), n_iter, tol)
-        for start, block in zip(range(0, n, ROWS), blocks(initial), strict=True)
+        _follow(network, block, min(STRIP, n - start), n_iter, tol)
+        for start, block in zip(range(0, n, STRIP), blocks(initial), strict=True)
     ]
     period, reached_at = (np.concatenate([part[i] for part in parts]) for i in range(2))
     moves = np.max([part.moves for part in parts], axis=0)

@@ -19,7 +19,7 @@ from scipy import linalg
 from scipy.sparse.linalg import svds
 
 from ..constants import INNER_NORM, INNER_RIDGE
-from ..sums.statistics import Factor
+from ..sums.factor import Factor
 from ..types import Array
 from .activation import Activation
 

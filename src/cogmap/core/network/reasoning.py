@@ -17,6 +17,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ..sums.space import NUMPY, DeviceArray, Space
 from ..types import Array
 from .activation import Activation
 
@@ -41,17 +42,15 @@ class Network:
         memory = np.eye(len(weights)) if rule == "kosko-memory" else 0.0
         return cls(weights + memory, np.zeros_like(bias), 1.0, activation)
 
-    def step(self, state: Array, initial: Array) -> Array:
-        """Return the state that follows `state`."""
-        return self.phi * self.activation(state @ self.weights + self.bias) + (1 - self.phi) * initial
 
-
-def states(network: Network, initial: Array) -> Iterator[Array]:
-    """Yield A⁰, A¹, A², … without end; each of shape (n, M)."""
+def states(network: Network, initial: DeviceArray, space: Space = NUMPY) -> Iterator[DeviceArray]:
+    """Yield A⁰, A¹, A², … without end; each of shape (n, M), in the space of the initial states."""
+    f, phi = network.activation, network.phi
+    W, b = space.put(f.slope * network.weights), space.put(f.slope * network.bias)
     state = initial
     while True:
         yield state
-        state = network.step(state, initial)
+        state = phi * (f.offset + f.scale * space.xp.tanh(state @ W + b)) + (1 - phi) * initial
 
 
 def until_fixed_point(network: Network, initial: Array, max_iter: int, tol: float) -> list[Array]:
@@ -59,12 +58,12 @@ def until_fixed_point(network: Network, initial: Array, max_iter: int, tol: floa
 
     The state after it would repeat it, and with it its columns of the readout. T is at most `max_iter`.
     """
-    found: list[Array] = []
+    so_far: list[Array] = []
     for state in islice(states(network, initial), max_iter + 1):
-        if found and np.abs(state - found[-1]).max(initial=0.0) < tol:
+        if so_far and np.abs(state - so_far[-1]).max(initial=0.0) < tol:
             break
-        found.append(state)
-    return found
+        so_far.append(state)
+    return so_far
 
 
 def trajectory(network: Network, initial: Array, n_iter: int) -> Array:

@@ -12,7 +12,7 @@ Easy to get wrong: the dual solution a solves (K + α W⁻¹) a = y − q with �
 the inverse *with* the free constant q: P = G − g gᵀ / Σg, where G = (K + α W⁻¹)⁻¹ and g = G 1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +21,12 @@ from scipy.linalg import lapack
 
 from ..constants import CASE_DECAY, CASE_PENALTIES, CASE_RIDGES, CASE_SAMPLES, CASE_START, TRAJECTORY_SHARE
 from ..network.reasoning import Network
-from ..sums.blocks import ROWS
+from ..sums.space import NUMPY, STRIP, DeviceArray, Space
 from ..trajectory.innovations import Basis
 from ..types import Array
 from .shrunken import ShrunkReadout, gate_caps
 from .states import leave_one_out
+from .terms import Terms
 from .valley import descend
 
 
@@ -52,23 +53,25 @@ def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:
     return Metric(mean, vector / np.sqrt(scaled * 2 * (value / scaled).sum()))
 
 
-def resemblance(rows: Array, cases: Array) -> Array:
+def resemblance(space: Space, rows: DeviceArray, cases: Array) -> DeviceArray:
     """Return exp(−distance) of every row to every case, shape (n, n_cases)."""
-    found: Array = rows @ (-2 * cases.T)
-    found += (rows**2).sum(axis=1)[:, None]
-    found += (cases**2).sum(axis=1)
-    np.sqrt(np.maximum(found, 0.0, out=found), out=found)
-    np.exp(np.negative(found, out=found), out=found)
-    return found
+    xp = space.xp
+    squared = rows @ space.put(-2 * cases.T)
+    squared += xp.sum(rows * rows, axis=1, keepdims=True)
+    squared += space.put((cases**2).sum(axis=1))
+    if space.numpy:  # in place: the matrix is large
+        np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
+        return np.exp(np.negative(squared, out=squared), out=squared)
+    return xp.exp(-xp.sqrt(xp.clip(squared, 0.0, None)))
 
 
 def lower_kernel(cases: Array, features: Array) -> Array:
     """Return the lower triangle of K, by blocks of rows that stay in the cache; what is above it is not set."""
     n = len(cases)
     K = np.empty((n, n))
-    for start in range(0, n, ROWS):
-        rows, upto = slice(start, start + ROWS), slice(0, start + ROWS)
-        K[rows, upto] = resemblance(cases[rows], cases[upto])
+    for start in range(0, n, STRIP):
+        rows, upto = slice(start, start + STRIP), slice(0, start + STRIP)
+        K[rows, upto] = resemblance(NUMPY, cases[rows], cases[upto])
         K[rows, upto] += features[rows] @ features[upto].T
     return K
 
@@ -100,7 +103,7 @@ def solve_dual(K: Array, target: Array, sample_weight: Array, unit: Array, alpha
     fitted = target - penalty[:, None] * a
     diagonal = np.einsum("ij,ij->i", inverse, inverse) - ones**2 / ones.sum()
     smoother = 1 - penalty * diagonal
-    outside = leave_one_out(target, fitted, smoother / sample_weight, unit)
+    outside = leave_one_out(NUMPY, target, fitted, smoother / sample_weight, unit)
     return Dual(a, constant, fitted, outside, float(smoother.sum()))
 
 
@@ -118,13 +121,15 @@ class CaseReadout:
         """Number of iterations that it reads."""
         return self.trajectory.n_iter
 
-    def resemblance(self, initial: Array) -> Array:
+    def resemblance(self, space: Space, initial: DeviceArray) -> DeviceArray:
         """Return how much rows with these initial states resemble each case, shape (n, n_cases)."""
-        return resemblance(self.metric(initial), self.cases)
+        rows = (initial - space.put(self.metric.mean)) @ space.put(self.metric.map)
+        return resemblance(space, rows, self.cases)
 
-    def scores(self, network: Network, initial: Array) -> Array:
-        """Return the raw class scores of rows with these initial states, shape (n, N)."""
-        return self.trajectory.scores(network, initial) + self.resemblance(initial) @ self.coefficients
+    def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
+        """Return the raw class scores of rows with these initial states as sums over innovations and cases."""
+        remembered = self.resemblance(space, initial) @ space.put(self.coefficients)
+        return replace(self.trajectory.terms(space, network, initial), cases=remembered)
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return the outer weights on the states and their bias; the cases are not among them."""
@@ -152,10 +157,10 @@ def fit_cases(
     sample_weight: Array,
     unit: Array,
 ) -> CaseFit:
-    """Fit cases and innovations together; `active` says which rows still reason at each iteration, (T + 1, n)."""
+    """Fit cases and innovations together; `active` says which rows still reason at each iteration, (n, T + 1)."""
     total, sizes = sample_weight.sum(), np.diff([1, *basis.ends])
     importance = TRAJECTORY_SHARE * CASE_DECAY ** np.arange(len(sizes)) * total / initial.shape[1]
-    gated = Q[:, 1:] * np.repeat(active, sizes, axis=0).T
+    gated = Q[:, 1:] * np.repeat(active, sizes, axis=1)
     features = gated * np.sqrt(np.repeat(importance, sizes))
 
     metric, alpha, dual = _chosen(initial, features, target, sample_weight, unit)

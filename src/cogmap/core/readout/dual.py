@@ -1,4 +1,4 @@
-"""The ridge of `ridge`, for increments that are too many to hold: by its dual, from one Gram matrix of the rows.
+"""The ridge of `ridge`, for more increments than rows: by its dual, from one Gram matrix of the rows.
 
 With G = ZZᵀ (rows times √w and centred, so that the constant is apart), ỹ = √w (y − mean) and P = (G + αI)⁻¹,
 
@@ -10,31 +10,78 @@ rows, three arrays of their size and one K × K matrix are held: below its diago
 of G + αI and its inverse come and go.
 
 Easy to get wrong: G squares the condition of Z, so an error of rounding is magnified by λ₁ / α. The penalties that
-leave-one-out chooses from keep that below 1e4 times the rows; for much smaller ones there is `ridge.spectrum`.
+leave-one-out chooses from keep that below 1e4 times the rows; for much smaller ones an LQ factor is gathered.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from scipy import linalg
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from ..constants import HELD_BYTES, RIDGE_DECAYS, RIDGE_ITERATIONS, RIDGE_PENALTIES, RIDGE_ROWS
-from ..trajectory.increments import Course, block_increments
-from ..trajectory.lockstep import STEP_ROWS, lockstep
+from ..network.reasoning import Network
+from ..sums.space import NUMPY
+from ..trajectory.increments import Course, increments, lockstep
 from ..types import Array
-from .ridge import Block, Design, IncrementReadout, dual_of, smooth, spectrum_of
+from .ridge import IncrementReadout
 from .states import UNTRUSTWORTHY_CONDITION, leave_one_out
 from .valley import descend
 
 COLUMNS = 512
 """Columns of a matrix that are worked on at once."""
 
-TIE = 1e-9
+ROUNDING_OF_ERRORS = 1e-9
 """Share by which a leave-one-out error must be smaller than that of fewer iterations: less may be rounding."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Weighted rows whose increments over `n_iter` iterations are read; iteration t is weighted by `decay`ᵗ.
+
+    `unit` is the weight that leaving a row out takes away.
+    """
+
+    network: Network
+    initial: Array
+    reference: Array
+    sample_weight: Array
+    unit: Array
+    n_iter: int
+    decay: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of Z."""
+        n, n_concepts = self.initial.shape
+        return n, n_concepts * (self.n_iter + 1)
+
+    @property
+    def root(self) -> Array:
+        """√w as a column."""
+        return np.sqrt(self.sample_weight)[:, None]
+
+    @property
+    def course(self) -> Course:
+        """The network and the trajectory of the reference row."""
+        return Course(NUMPY, self.network, self.reference)
+
+    def mean(self, values: Array) -> Array:
+        """Return the weighted mean of the rows."""
+        mean: Array = self.sample_weight @ values / self.sample_weight.sum()
+        return mean
+
+
+class Block(NamedTuple):
+    """Standardised increments of one iteration: Z = (E − mean) · scale, rows times √w."""
+
+    Z: Array
+    mean: Array
+    scale: Array
 
 
 @dataclass
@@ -123,16 +170,60 @@ class Solution(NamedTuple):
     condition: float
 
 
-def solve_dual(design: Design, gram: Gram, target: Array, alpha: float) -> Solution:
-    """Solve for one penalty; the design says which decay and iterations G belongs to."""
-    mean, weight, root = design.mean(target), design.sample_weight, design.root
+def solve_dual(problem: Problem, gram: Gram, target: Array, alpha: float) -> Solution:
+    """Solve for one penalty; the problem says which decay and iterations G belongs to."""
+    mean, weight, root = problem.mean(target), problem.sample_weight, problem.root
     dual, diagonal = gram.inverse_of_penalised(alpha, root * (target - mean))
     fitted = target - alpha * dual / root
     smoother = 1 - alpha * diagonal
-    outside = leave_one_out(target, fitted, 1 / weight.sum() + smoother / weight, design.unit)
-    error = weighted_error(design, target, outside)
+    outside = leave_one_out(NUMPY, target, fitted, 1 / weight.sum() + smoother / weight, problem.unit)
+    error = weighted_error(problem, target, outside)
     freedom, condition = 1 + float(smoother.sum()), 1 + gram.trace / alpha
-    return Solution(error, dual, fitted, outside, alpha, design.decay, design.n_iter, freedom, condition)
+    return Solution(error, dual, fitted, outside, alpha, problem.decay, problem.n_iter, freedom, condition)
+
+
+class Spectrum(NamedTuple):
+    """Left singular vectors and singular values of Z."""
+
+    U: Array
+    S: Array
+
+    def kept(self, alpha: float) -> Array:
+        """Return the share of each direction that a penalty leaves."""
+        return self.S**2 / (self.S**2 + alpha)
+
+    def condition(self, alpha: float) -> float:
+        """Return the condition number of the penalised problem."""
+        return float(np.sqrt((self.S[0] ** 2 + alpha) / (self.S[-1] ** 2 + alpha))) if len(self.S) else 1.0
+
+
+def spectrum_of(blocks: Iterable[Array], n: int, n_columns: int) -> Spectrum:
+    """Return the singular system of blocks of columns side by side; of a wide matrix only the LQ factor is gathered."""
+    gathered = np.empty((n, 0))
+    for block in blocks:
+        gathered = np.hstack([gathered, block])
+        if gathered.shape[1] > n:
+            gathered = np.asarray(np.linalg.qr(gathered.T, mode="r")).T
+    U, S, _ = linalg.svd(gathered, full_matrices=False, check_finite=False)
+    kept = max(n, n_columns) * np.finfo(np.float64).eps * S.max(initial=0.0) < S
+    return Spectrum(U[:, kept], S[kept])
+
+
+def smooth(problem: Problem, spectrum: Spectrum, target: Array, alpha: float) -> tuple[Array, Array]:
+    """Return fitted values and exact leave-one-out predictions for one penalty."""
+    mean, weight = problem.mean(target), problem.sample_weight
+    kept = spectrum.kept(alpha)
+    fitted = mean + ((spectrum.U * kept) @ (spectrum.U.T @ (problem.root * (target - mean)))) / problem.root
+    leverage = 1 / weight.sum() + (spectrum.U**2 @ kept) / weight
+    return fitted, leave_one_out(NUMPY, target, fitted, leverage, problem.unit)
+
+
+def dual_of(problem: Problem, spectrum: Spectrum, target: Array, alpha: float) -> Array:
+    """Return (ZZᵀ + αI)⁻¹ ỹ, shape (n, N): what a row pulls its class scores by."""
+    pull: Array = (spectrum.U / (spectrum.S**2 + alpha)) @ (
+        spectrum.U.T @ (problem.root * (target - problem.mean(target)))
+    )
+    return pull
 
 
 class Columns(NamedTuple):
@@ -150,13 +241,12 @@ class Choice:
     solution: Solution
 
 
-def read(design: Design, tol: float) -> Iterator[Block]:
+def read(problem: Problem, tol: float) -> Iterator[Block]:
     """Yield the standardised blocks up to the fixed point, in one array; the decay is left out."""
-    found = islice(lockstep(design.network, design.initial, design.reference), design.n_iter + 1)
-    for t, (E, change) in enumerate(found):
+    for t, (E, change) in enumerate(islice(lockstep(problem.course, problem.initial), problem.n_iter + 1)):
         if t > 0 and change < tol:
             return
-        yield Block(E, *standardise(E, design.sample_weight))
+        yield Block(E, *standardise(E, problem.sample_weight))
 
 
 def standardise(E: Array, sample_weight: Array) -> tuple[Array, Array]:
@@ -175,65 +265,63 @@ def standardise(E: Array, sample_weight: Array) -> tuple[Array, Array]:
     return mean, scale
 
 
-def needed(design: Design) -> bool:
-    """Say whether the increments are too many to hold, and rows few enough for a Gram matrix of them."""
-    n, n_columns = design.shape
-    size = 8 * n * n_columns
-    return (n_columns > n and size > HELD_BYTES) or (2 * n_columns > n and size > 16 * HELD_BYTES)
+def needed(n_rows: int, n_columns: int) -> bool:
+    """Say whether a Gram matrix of the rows is smaller than one of the increments, or these are too many to hold."""
+    return n_columns > n_rows or (2 * n_columns > n_rows and 8 * n_rows * n_columns > 16 * HELD_BYTES)
 
 
-def fit_penalty(design: Design, target: Array, alpha: float, tol: float) -> Choice:
+def fit_penalty(problem: Problem, target: Array, alpha: float, tol: float) -> Choice:
     """Solve for one penalty: from G, or from an LQ factor where G would lose what so small a penalty leaves."""
-    n, n_columns = design.shape
+    n, n_columns = problem.shape
     # The trace of G bounds its largest eigenvalue.
-    if n_columns > n and design.sample_weight.sum() * n_columns > UNTRUSTWORTHY_CONDITION * alpha:
-        return fit_factor(design, target, alpha, tol)
-    return fit_gram(design, target, alpha, tol)
+    if n_columns > n and problem.sample_weight.sum() * n_columns > UNTRUSTWORTHY_CONDITION * alpha:
+        return fit_factor(problem, target, alpha, tol)
+    return fit_gram(problem, target, alpha, tol)
 
 
-def fit_gram(design: Design, target: Array, alpha: float, tol: float) -> Choice:
+def fit_gram(problem: Problem, target: Array, alpha: float, tol: float) -> Choice:
     """Solve for one penalty from G."""
     gram, columns = Gram.zeros(len(target)), []
-    for Z, mean, scale in read(design, tol):
+    for Z, mean, scale in read(problem, tol):
         gram.add(Z)
         columns.append((mean, scale))
-    reached = replace(design, n_iter=len(columns) - 1)
+    reached = replace(problem, n_iter=len(columns) - 1)
     return Choice(_joined(columns), solve_dual(reached, gram, target, alpha))
 
 
-def fit_factor(design: Design, target: Array, alpha: float, tol: float) -> Choice:
+def fit_factor(problem: Problem, target: Array, alpha: float, tol: float) -> Choice:
     """Solve for one penalty that is too small for G, from an LQ factor gathered over columns."""
-    n, n_columns = design.shape
+    n, n_columns = problem.shape
     columns: list[tuple[Array, Array]] = []
 
     def parts() -> Iterator[Array]:
-        for Z, mean, scale in read(design, tol):
+        for Z, mean, scale in read(problem, tol):
             columns.append((mean, scale))
             yield from (Z[:, start : start + n] for start in range(0, Z.shape[1], n))
 
-    found = spectrum_of(parts(), n, n_columns)
-    reached = replace(design, n_iter=len(columns) - 1)
-    fitted, outside = smooth(reached, found, target, alpha)
+    spectrum = spectrum_of(parts(), n, n_columns)
+    reached = replace(problem, n_iter=len(columns) - 1)
+    fitted, outside = smooth(reached, spectrum, target, alpha)
     solution = Solution(
-        weighted_error(design, target, outside),
-        dual_of(reached, found, target, alpha),
+        weighted_error(problem, target, outside),
+        dual_of(reached, spectrum, target, alpha),
         fitted,
         outside,
         alpha,
-        design.decay,
+        problem.decay,
         reached.n_iter,
-        1 + float(found.kept(alpha).sum()),
-        found.condition(alpha),
+        1 + float(spectrum.kept(alpha).sum()),
+        spectrum.condition(alpha),
     )
     return Choice(_joined(columns), solution)
 
 
-def weighted_error(design: Design, target: Array, outside: Array) -> float:
+def weighted_error(problem: Problem, target: Array, outside: Array) -> float:
     """Return the leave-one-out squared error, summed with the rows' weights."""
-    return float(design.sample_weight @ ((target - outside) ** 2).sum(axis=1))
+    return float(problem.sample_weight @ ((target - outside) ** 2).sum(axis=1))
 
 
-def choose(design: Design, target: Array, tol: float) -> Choice:
+def choose(problem: Problem, target: Array, tol: float) -> Choice:
     """Choose iterations, decay and penalty by leave-one-out.
 
     Numbers of iterations are those of `RIDGE_ITERATIONS`, and all up to the fixed point. Decays are tried with the
@@ -242,8 +330,8 @@ def choose(design: Design, target: Array, tol: float) -> Choice:
     n = len(target)
     decays = RIDGE_DECAYS if n <= RIDGE_ROWS else RIDGE_DECAYS[:1]
     grams, columns = [Gram.zeros(n) for _ in decays], []
-    search = Search(design, target)
-    for t, (Z, mean, scale) in enumerate(read(design, tol)):
+    search = Search(problem, target)
+    for t, (Z, mean, scale) in enumerate(read(problem, tol)):
         _add(grams, decays, Z, t)
         columns.append((mean, scale))
         if t in RIDGE_ITERATIONS:
@@ -259,22 +347,22 @@ def choose(design: Design, target: Array, tol: float) -> Choice:
 class Search:
     """The best solution so far, and the penalty that it came with, where the next walk starts."""
 
-    design: Design
+    problem: Problem
     target: Array
     index: int = len(RIDGE_PENALTIES) // 2
     best: Solution | None = None
 
     def look(self, gram: Gram, decay: float, columns: list[tuple[Array, Array]]) -> None:
         """Walk downhill in leave-one-out error over the penalties for one G."""
-        design = replace(self.design, n_iter=len(columns) - 1, decay=decay)
+        problem = replace(self.problem, n_iter=len(columns) - 1, decay=decay)
         n_columns = sum(int(np.count_nonzero(scale)) for _, scale in columns)
         size = gram.trace / max(min(n_columns, len(self.target) - 1), 1)
 
         def error(index: int) -> float:
-            found = solve_dual(design, gram, self.target, float(RIDGE_PENALTIES[index] * size))
-            if self.best is None or found.error < (1 - TIE) * self.best.error:
-                self.best = found
-            return found.error
+            solution = solve_dual(problem, gram, self.target, float(RIDGE_PENALTIES[index] * size))
+            if self.best is None or solution.error < (1 - ROUNDING_OF_ERRORS) * self.best.error:
+                self.best = solution
+            return solution.error
 
         self.index = descend(error, len(RIDGE_PENALTIES), self.index)
 
@@ -294,18 +382,21 @@ def _joined(columns: list[tuple[Array, Array]]) -> Columns:
     return Columns(np.array(means), np.array(scales))
 
 
-def readout(design: Design, target: Array, choice: Choice) -> IncrementReadout:
+def readout(problem: Problem, target: Array, choice: Choice) -> IncrementReadout:
     """Return the readout that a dual solution stands for, by a second pass over the iterations, rows by rows."""
     solution, n_iter = choice.solution, choice.solution.n_iter
-    pull = design.root * solution.dual
+    pull, course = problem.root * solution.dual, Course(NUMPY, problem.network, problem.reference, n_iter)
     mean, scale = (part[: n_iter + 1] for part in choice.columns)
-    K = np.zeros((n_iter + 1, design.initial.shape[1], target.shape[1]))
-    course = Course(design.network, design.reference)
-    for begin in range(0, len(pull), STEP_ROWS):
-        rows = slice(begin, begin + STEP_ROWS)
-        found = block_increments(course, design.initial[rows])
-        for t, (E, _) in zip(range(n_iter + 1), found, strict=False):
-            K[t] += ((E - mean[t]) * scale[t]).T @ pull[rows]
+    gain = np.r_[1.0, np.full(n_iter, course.gain)]
+
+    def strip(rows: slice) -> Array:
+        parts = [
+            ((gain[t] * E - mean[t]) * scale[t]).T @ pull[rows]
+            for t, (E, _, _) in zip(range(n_iter + 1), increments(course, problem.initial[rows]), strict=False)
+        ]
+        return np.array(parts)
+
+    K = sum(NUMPY.over_strips(strip, len(pull)))
     K *= (scale.T * solution.decay ** np.arange(n_iter + 1)).T[:, :, None]
-    constant = design.mean(target) - np.einsum("tm,tmk->k", mean, K)
-    return IncrementReadout(design.reference, K, constant)
+    constant = problem.mean(target) - np.einsum("tm,tmk->k", mean, K)
+    return IncrementReadout(problem.reference, K, constant)

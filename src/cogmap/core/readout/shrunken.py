@@ -9,7 +9,7 @@ reasoning of a row once its leverage passes a cap; in training it sees the lever
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,15 @@ from scipy.optimize import nnls
 
 from ..constants import GATE_FLOOR, GATE_MULTIPLE, LEAST_FREE
 from ..network.reasoning import Network
-from ..trajectory.increments import increments, states_readout
+from ..sums.space import NUMPY, DeviceArray, Space
+from ..trajectory.increments import Course, increments, states_readout
 from ..trajectory.innovations import Basis
 from ..types import Array
 from .states import leave_one_out
+from .terms import Terms
+
+NOTHING = 1e-24
+"""Share of what the mean leaves, squared, below which an iteration's gains are rounding."""
 
 
 @dataclass(frozen=True)
@@ -71,27 +76,32 @@ class ShrunkReadout:
         """The trace of the smoother, the gate left aside."""
         return float(self.shrinkage_of_columns.sum())
 
-    def innovations(self, network: Network, initial: Array) -> Array:
-        """Return Q of rows with these initial states."""
-        found = islice(increments(network, initial, self.reference), self.n_iter + 1)
-        return self.basis(increment.linearised for increment in found)
+    def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
+        """Return the raw class scores of rows with these initial states as sums over the innovations."""
+        sizes = np.diff([1, *self.basis.ends])
+        iteration = np.repeat(np.arange(len(sizes)), sizes)
+        first = float(self.basis.to_innovations[0, 0])
+        values = stopped = None
+        if len(iteration):
+            Q = self._innovations(space, network, initial)
+            stopped = self._stopped(space, Q)
+            factor = space.xp.where(stopped, 0.0, space.put(self.shrink))
+            values = Q[:, 1:] * space.take(factor, space.put(iteration), axis=1)
+        concept = np.concatenate(self.basis.columns)
+        return Terms(values, self.coefficients[1:], iteration, concept, first * self.coefficients[0], stopped=stopped)
 
-    def factors(self, Q: Array) -> Array:
-        """Return the factor of every innovation of every row: its iteration's shrinkage, or 0 after the gate."""
-        factor = np.repeat(np.where(self.active(Q), self.shrink[:, None], 0.0), np.diff([1, *self.basis.ends]), axis=0)
-        return np.hstack([np.ones((len(Q), 1)), factor.T])
+    def _innovations(self, space: Space, network: Network, initial: DeviceArray) -> DeviceArray:
+        """Return Q of rows with these initial states, shape (n, p + 1)."""
+        course = Course(space, network, self.reference, self.n_iter)
+        chosen = zip(map(space.put, self.basis.columns), increments(course, initial), strict=False)
+        parts = [space.ones(initial), *(space.take(E, columns, axis=1) for columns, (E, _, _) in chosen)]
+        return space.times_triangle(space.hstack(parts), space.put(self.basis.scaled(course.gain)))
 
-    def active(self, Q: Array) -> NDArray[np.bool_]:
-        """Say which rows still reason at each iteration, shape (T + 1, n)."""
-        active: NDArray[np.bool_] = np.logical_and.accumulate(
-            leverages(Q, self.basis.ends) <= self.caps[:, None], axis=0
-        )
-        return active
-
-    def scores(self, network: Network, initial: Array) -> Array:
-        """Return the raw class scores of rows with these initial states, shape (n, N)."""
-        Q = self.innovations(network, initial)
-        return (Q * self.factors(Q)) @ self.coefficients
+    def _stopped(self, space: Space, Q: DeviceArray) -> DeviceArray:
+        """Say which rows do not reason any more at each iteration, shape (n, T + 1)."""
+        exceeded = space.double(leverages(space, Q, self.basis.ends) > space.put(self.caps))
+        # A row that was stopped once stays stopped: how often it was, up to each iteration.
+        return exceeded @ space.put(np.triu(np.ones((len(self.caps),) * 2))) > 0.5
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return the outer weights on the states and their bias; shrunk, but not gated."""
@@ -107,76 +117,78 @@ def gate_caps(ends: Sequence[int], total: float) -> Array:
     return np.maximum(GATE_FLOOR, GATE_MULTIPLE * p / np.maximum(total - p, 1.0))
 
 
-def leverages(Q: Array, ends: Sequence[int]) -> Array:
-    """Return the leverage of each row after each iteration, shape (T + 1, n)."""
-    starts = [1, *ends[:-1]]
-    return np.cumsum([(Q[:, a:b] ** 2).sum(axis=1) for a, b in zip(starts, ends, strict=True)], axis=0) + Q[:, 0] ** 2
+def leverages(space: Space, Q: DeviceArray, ends: Sequence[int]) -> DeviceArray:
+    """Return the leverage of each row after each iteration, shape (n, T + 1)."""
+    upto = np.arange(ends[-1])[:, None] < np.asarray(ends)
+    return (Q * Q) @ space.put(upto.astype(np.float64))
+
+
+def from_outside(space: Space, leverage: DeviceArray, unit: DeviceArray) -> DeviceArray:
+    """Return the leverage h / (1 − v h) that training rows have when `unit` of their weight is left out."""
+    return leverage / space.xp.clip(1 - unit[:, None] * leverage, LEAST_FREE, None)
 
 
 def active_rows(Q: Array, ends: Sequence[int], total: float, unit: Array) -> NDArray[np.bool_]:
-    """Say which training rows still reason at each iteration, by the leverage h / (1 − v h) they have from outside."""
-    leverage = leverages(Q, ends)
-    outside = leverage / np.maximum(1 - unit * leverage, LEAST_FREE)
-    active: NDArray[np.bool_] = np.logical_and.accumulate(outside <= gate_caps(ends, total)[:, None], axis=0)
+    """Say which training rows still reason at each iteration, (n, T + 1), by the leverage they have from outside."""
+    outside = from_outside(NUMPY, leverages(NUMPY, Q, ends), unit)
+    active: NDArray[np.bool_] = np.logical_and.accumulate(outside <= gate_caps(ends, total), axis=1)
     return active
 
 
-def trace(Q: Array, ends: Sequence[int], target: Array, C: Array, total: float, unit: Array) -> Path:
+def trace(
+    space: Space,
+    Q: DeviceArray,
+    ends: Sequence[int],
+    target: DeviceArray,
+    C: DeviceArray,
+    total: float,
+    unit: DeviceArray,
+) -> Path:
     """Follow the leave-one-out predictions through the iterations; `total` is the weight of all training rows."""
-    leverage, active = leverages(Q, ends), active_rows(Q, ends, total, unit)
-    fitted = Q[:, :1] @ C[:1]
-    mean = previous = leave_one_out(target, fitted, Q[:, 0] ** 2, unit)
-    gains = np.zeros((len(ends), *target.shape))
-    for t, (a, b) in enumerate(zip([1, *ends[:-1]], ends, strict=True)):
-        fitted = fitted + Q[:, a:b] @ C[a:b]
-        alone = leave_one_out(target, fitted, leverage[t], unit)
-        following = np.where(active[t][:, None], alone, previous)
-        gains[t], previous = following - previous, following
-    return Path(mean, gains, active)
+    xp, caps = space.xp, gate_caps(ends, total).tolist()
+    leverage = leverages(space, Q, ends)
+    outside = from_outside(space, leverage, unit)
+    fitted = Q[:, :1] @ C[:1, :]
+    mean = previous = leave_one_out(space, target, fitted, Q[:, 0] ** 2, unit)
+    gains, active = space.empty(len(ends), *target.shape), []
+    reasons = xp.ones(Q.shape[0], dtype=xp.bool, device=space.device)
+    for t, (a, b) in enumerate(pairwise([1, *ends])):
+        reasons = reasons & (outside[:, t] <= caps[t])
+        fitted = fitted + Q[:, a:b] @ C[a:b, :]
+        alone = leave_one_out(space, target, fitted, leverage[:, t], unit)
+        following = xp.where(reasons[:, None], alone, previous)
+        gains[t, :, :] = following - previous
+        previous = following
+        active.append(reasons)
+    return Path(mean, gains, xp.stack(active))
 
 
-def shrink_factors(path: Path, target: Array, sample_weight: Array) -> Array:
-    """Return 1 ≥ d⁰ ≥ d¹ ≥ … ≥ 0, one factor an iteration, with the least leave-one-out squared error.
-
-    With d the suffix sums of u, u ≥ 0 and Σu ≤ 1, this is the point of a simplex nearest to a target: minimise
-    ‖Σ_j u_j (residual − v_j)‖², where vertex v_j is the sum of the first j gains. The non-negative least squares of
-    that with one more row, Σu ≈ 1, has the same direction (scaling u trades the two terms monotonically), so it is
-    solved once and divided by its sum.
-    """
-    return factors_from(gains_gram(path, target, sample_weight))
-
-
-def gains_gram(path: Path, target: Array, sample_weight: Array) -> Array:
+def gains_gram(space: Space, path: Path, target: DeviceArray, weight: DeviceArray) -> DeviceArray:
     """Return the Gram matrix of the iterations' gains and of what the mean leaves, shape (T + 2, T + 2)."""
-    root = np.sqrt(sample_weight)[:, None]
-    flat = np.vstack([(path.gains * root).reshape(len(path.gains), -1), ((target - path.mean) * root).reshape(1, -1)])
-    gram: Array = flat @ flat.T
-    return gram
+    xp, root = space.xp, space.xp.sqrt(weight)[:, None]
+    gains = xp.reshape(path.gains * root, (path.gains.shape[0], -1))
+    flat = xp.concat([gains, xp.reshape((target - path.mean) * root, (1, -1))])
+    return flat @ flat.T
 
 
 def factors_from(gram: Array) -> Array:
-    """Return the shrink factors that belong to a Gram matrix of gains."""
-    n_steps = len(gram) - 1
+    """Return 1 ≥ d⁰ ≥ d¹ ≥ … ≥ 0, one factor an iteration, with the least leave-one-out squared error.
+
+    `gram` is the Gram matrix of the gains. With d the suffix sums of u, u ≥ 0 and Σu ≤ 1, this is the point of a
+    simplex nearest to a target: minimise ‖Σ_j u_j (residual − v_j)‖², where vertex v_j is the sum of the first j gains.
+    The non-negative least squares of that with one more row, Σu ≈ 1, has the same direction (scaling u trades the two
+    terms monotonically), so it is solved once and divided by its sum.
+    """
+    # Gains of rounding alone would be weighed by rounding: the iterations after the last that counts are cut.
+    n_steps = int(np.max(np.flatnonzero(np.diagonal(gram)[:-1] > NOTHING * gram[-1, -1]), initial=0)) + 1
+    read = np.r_[:n_steps, len(gram) - 1]
     vertices = np.vstack([-np.triu(np.ones((n_steps, n_steps + 1)), 1), np.ones((1, n_steps + 1))])
-    value, vector = np.linalg.eigh(vertices.T @ gram @ vertices / (gram[-1, -1] or 1.0))
+    value, vector = np.linalg.eigh(vertices.T @ gram[np.ix_(read, read)] @ vertices / (gram[-1, -1] or 1.0))
     factor = np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T
     u = nnls(np.vstack([factor, np.ones(n_steps + 1)]), np.append(np.zeros(n_steps + 1), 1.0))[0]
-    shrink: Array = np.cumsum(u[::-1])[::-1][1:] / u.sum()
+    shrink = np.zeros(len(gram) - 1)
+    shrink[:n_steps] = np.cumsum(u[::-1])[::-1][1:] / u.sum()
     return shrink
-
-
-def fit_shrunken(
-    reference: Array, basis: Basis, Q: Array, target: Array, sample_weight: Array, unit: Array
-) -> tuple[ShrunkReadout, Array, Path]:
-    """Solve the readout on the innovations; return it, its leave-one-out scores and the path to them.
-
-    Iterations whose factor is 0 are cut off.
-    """
-    C = Q.T @ (sample_weight[:, None] * target)
-    path = trace(Q, basis.ends, target, C, sample_weight.sum(), unit)
-    shrink = shrink_factors(path, target, sample_weight)
-    outside = path.mean + np.tensordot(shrink, path.gains, axes=1)
-    return shrunk_readout(reference, basis, C, shrink, sample_weight.sum()), outside, path
 
 
 def shrunk_readout(reference: Array, basis: Basis, C: Array, shrink: Array, total: float) -> ShrunkReadout:

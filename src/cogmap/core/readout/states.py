@@ -8,8 +8,7 @@ remedy.
 """
 
 from dataclasses import dataclass
-from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,9 @@ from scipy import linalg
 from ..constants import LEAST_FREE
 from ..network.activation import Activation
 from ..network.reasoning import Network, states
+from ..sums.space import NUMPY, DeviceArray, Space
 from ..types import Array
+from .terms import Readout, Terms, block_terms
 
 RCOND = 1e-15
 """Singular values of (H | 1) below this share of the largest count as zero.
@@ -37,20 +38,6 @@ UNTRUSTWORTHY_CONDITION = 1e-6 / np.finfo(np.float64).eps
 """Condition number beyond which one rounding error can move a score by 1e-6 of the largest."""
 
 
-class Readout(Protocol):
-    """What all readouts can do."""
-
-    @property
-    def n_iter(self) -> int:
-        """Number of iterations that it reads."""
-
-    def scores(self, network: Network, initial: Array) -> Array:
-        """Return the raw class scores of rows with these initial states, shape (n, N)."""
-
-    def outer(self, network: Network) -> tuple[Array, Array]:
-        """Return the outer weights R, shape (n_iter + 1, M, N), and bias q, to be read."""
-
-
 @dataclass(frozen=True)
 class StateReadout:
     """Scores are Σ_t A^t `weights[t]` + `bias`; `weights` has shape (T + 1, M, N)."""
@@ -63,13 +50,9 @@ class StateReadout:
         """Number of iterations that it reads."""
         return len(self.weights) - 1
 
-    def scores(self, network: Network, initial: Array) -> Array:
-        """Return the raw class scores of rows with these initial states, shape (n, N)."""
-        return self.of_states(list(islice(states(network, initial), len(self.weights))))
-
-    def of_states(self, trajectory: list[Array]) -> Array:
-        """Return the raw class scores of rows with these states."""
-        return self.bias + np.hstack(trajectory) @ self.weights.reshape(-1, len(self.bias))
+    def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
+        """Return the raw class scores of rows with these initial states as sums over the states."""
+        return block_terms(space, states(network, initial, space), self.weights, self.bias)
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return the outer weights and bias."""
@@ -104,7 +87,9 @@ def inverse_one_hot(codes: NDArray[np.intp], n_classes: int, activation: Activat
     return activation.inverse(np.eye(n_classes)[codes])
 
 
-def leave_one_out(target: Array, fitted: Array, leverage: Array, unit: Array) -> Array:
+def leave_one_out(
+    space: Space, target: DeviceArray, fitted: DeviceArray, leverage: DeviceArray, unit: DeviceArray
+) -> DeviceArray:
     """Predict each row from a linear fit without `unit` of its weight.
 
     With h the leverage of one unit of weight and v the weight taken away this is y − (y − f) / (1 − v h), by
@@ -112,7 +97,7 @@ def leave_one_out(target: Array, fitted: Array, leverage: Array, unit: Array) ->
 
     Weights are frequencies, so a row of weight 3 is not left out as a whole: one of its three copies is.
     """
-    free = np.maximum(1 - unit * leverage, LEAST_FREE)
+    free = space.xp.clip(1 - unit * leverage, LEAST_FREE, None)
     return target - (target - fitted) / free[:, None]
 
 
@@ -128,7 +113,7 @@ def moore_penrose(
     U, s, Vt = U[:, kept], s[kept], Vt[kept]
     solution = (Vt.T / s) @ (U.T @ (target * root))
     fitted = H @ solution
-    outside = leave_one_out(target, fitted, (U**2).sum(axis=1) / sample_weight, unit)
+    outside = leave_one_out(NUMPY, target, fitted, (U**2).sum(axis=1) / sample_weight, unit)
     weights = solution[:-1].reshape(len(states), n_concepts, target.shape[1])
     return Fit(StateReadout(weights, solution[-1]), fitted, outside, len(s), float(s[0] / s[-1]))
 

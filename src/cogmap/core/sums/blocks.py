@@ -10,21 +10,18 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..types import Array
-
-ROWS = 192
-"""Rows of a block: a multiple of the heights of BLAS micro-kernels (4, 8, 12, 16), and small enough for one row alone.
-
-With 256 rows, OpenBLAS's kernel of height 12 rounds the last four otherwise (`benchmarks/contract.py`).
-"""
+from .space import MANY_STRIPS, STRIP
+from .threads import side_by_side
 
 
 def in_blocks(function: Callable[[Array], Array], X: Array) -> Array:
-    """Return `function` of all rows, computed in blocks of exactly `ROWS` rows."""
-    return np.concatenate([function(block) for block in blocks(X)])[: len(X)]
+    """Return `function` of all rows, computed in blocks of exactly `STRIP` rows; many are computed side by side."""
+    each = side_by_side if len(X) > MANY_STRIPS * STRIP else map
+    return np.concatenate(list(each(function, blocks(X))))[: len(X)]
 
 
 def blocks(X: Array) -> Iterator[Array]:
-    """Yield the rows in blocks of exactly `ROWS`, the last one padded with zeros."""
-    padded = np.concatenate([X, np.zeros((-len(X) % ROWS, X.shape[1]))])
-    for start in range(0, len(padded), ROWS):
-        yield padded[start : start + ROWS]
+    """Yield the rows in blocks of exactly `STRIP`, the last one padded with zeros."""
+    padded = np.concatenate([X, np.zeros((-len(X) % STRIP, X.shape[1]))])
+    for start in range(0, len(padded), STRIP):
+        yield padded[start : start + STRIP]

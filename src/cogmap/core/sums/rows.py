@@ -18,42 +18,54 @@ COMPARED_ROWS = 1024
 
 @dataclass(frozen=True)
 class Rows:
-    """Training rows of positive weight, their class codes, weights, and the weight of one copy of each."""
+    """Training rows of positive weight, their class codes, weights, and the weight of one copy of each.
+
+    Arrays may be those of any space. `even` says that all weights are known to be 1.
+    """
 
     X: Array
-    codes: NDArray[np.intp]
+    codes: Codes
     weight: Array
     unit: Array
     n_classes: int
+    even: bool = False
 
     @property
     def mass(self) -> Array:
         """Weight of each class."""
         return np.bincount(self.codes, self.weight, self.n_classes).astype(np.float64)
 
-    def __getitem__(self, part: slice) -> "Rows":
+    def __getitem__(self, part: slice) -> Self:
         """Return some consecutive rows, without copying them."""
-        return Rows(self.X[part], self.codes[part], self.weight[part], self.unit[part], self.n_classes)
+        arrays = (self.X[part, :], self.codes[part], self.weight[part], self.unit[part])
+        return type(self)(*arrays, self.n_classes, self.even)
 
 
-def weighted_rows(X: Array, codes: NDArray[np.intp], frequency: Array, share: Array) -> Rows:
+def weighted_rows(X: Array, codes: Codes, frequency: Array, share: Array) -> Rows:
     """Return rows that count as often as their frequency says, times the weight of their class."""
-    return Rows(X, codes, frequency * share[codes], np.minimum(1.0, frequency) * share[codes], len(share))
+    weight = frequency * share[codes]
+    return Rows(X, codes, weight, np.minimum(1.0, frequency) * share[codes], len(share), bool((weight == 1).all()))
 
 
 @dataclass(frozen=True)
-class Started:
+class States:
     """Training rows as initial states A⁰, with the keys that say which rows are copies; else as `Rows`."""
 
     initial: Array
     keys: NDArray[np.uint64]
-    codes: NDArray[np.intp]
+    codes: Codes
     weight: Array
     unit: Array
     n_classes: int
+    even: bool = False
+
+    def __getitem__(self, part: slice) -> Self:
+        """Return some consecutive rows, without copying them."""
+        arrays = (self.initial[part, :], self.keys[part], self.codes[part], self.weight[part], self.unit[part])
+        return type(self)(*arrays, self.n_classes, self.even)
 
 
-def merge_copies(X: Array, codes: NDArray[np.intp], frequency: Array) -> tuple[Array, NDArray[np.intp], Array]:
+def merge_copies(X: Array, codes: Codes, frequency: Array) -> tuple[Array, Codes, Array]:
     """Return each different (row, class) once, with the sum of its frequencies, in an order of their own.
 
     A row of weight 2 and a repeated row are then the same to the last bit, and so are all orders of the rows.

@@ -8,15 +8,15 @@ their indices. A `Run` holds what a part of the blocks contributes to it, as few
 so that the same blocks give the same bits however they are handed out. A block without rows is no leaf of the tree.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Array
+from .space import DeviceArray, Space
 
 
 class Statistic(Protocol):
@@ -27,66 +27,6 @@ class Statistic(Protocol):
 
 
 S = TypeVar("S", bound=Statistic)
-B_co = TypeVar("B_co", covariant=True)
-B = TypeVar("B")
-C = TypeVar("C")
-D = TypeVar("D")
-
-
-class Source(Protocol[B_co]):
-    """Blocks of rows that can be passed over again and again."""
-
-    def reduce(self, from_block: Callable[[B_co], S]) -> S:
-        """Return the statistic of all blocks."""
-
-    def map(self, function: Callable[[B_co], C], width: int) -> "Source[C]":
-        """Return the function of every block as a source; it may be kept, or computed anew in each pass.
-
-        `width` is how many numbers the function returns for each row.
-        """
-
-    def through(self, function: Callable[[B_co], C]) -> "Source[C]":
-        """Return the same for a function of many numbers for each row, computed anew in each pass."""
-        return Through(self, function)
-
-    def beside(self, blocks: Sequence[Any]) -> "Source[Any]":
-        """Return some blocks in memory as a source for the same functions."""
-        return Held(tuple(blocks))
-
-
-@dataclass(frozen=True)
-class Held(Source[B]):
-    """A few blocks in memory."""
-
-    blocks: tuple[B, ...]
-
-    def reduce(self, from_block: Callable[[B], S]) -> S:
-        """Return the statistic of all blocks."""
-        return merged(map(from_block, self.blocks))
-
-    def map(self, function: Callable[[B], D], width: int) -> "Held[D]":
-        """Return the function of every block as a source."""
-        return Held(tuple(map(function, self.blocks)))
-
-
-@dataclass(frozen=True)
-class Through(Source[C], Generic[B, C]):
-    """A function of the blocks of a source, in every pass the first part of what is done with them."""
-
-    source: Source[B]
-    function: Callable[[B], C]
-
-    def reduce(self, from_block: Callable[[C], S]) -> S:
-        """Return the statistic of all blocks."""
-        return self.source.reduce(partial(_composed, self.function, from_block))
-
-    def map(self, function: Callable[[C], D], width: int) -> Source[D]:
-        """Return the function of every block as a source."""
-        return self.source.map(partial(_composed, self.function, function), width)
-
-
-def _composed(first: Callable[[B], C], then: Callable[[C], D], block: B) -> D:
-    return then(first(block))
 
 
 @dataclass(frozen=True)
@@ -118,19 +58,19 @@ class Run(Generic[S]):
         """The statistic of all blocks, once the run has them all."""
         if not self.nodes:
             raise ValueError("There are no rows to learn from.")
-        found = self.nodes[-1][2]
+        total = self.nodes[-1][2]
         for _, _, before in reversed(self.nodes[:-1]):
-            found = before.merge(found)
-        return found
+            total = before.merge(total)
+        return total
 
 
 def _push(nodes: list[tuple[int, int, S]], node: tuple[int, int, S]) -> None:
     """Add a node on the right, joined with its left neighbour for as long as both are halves of one node."""
-    level, index, found = node
+    level, index, statistic = node
     while index % 2 == 1 and nodes and nodes[-1][:2] == (level, index - 1):
-        found = nodes.pop()[2].merge(found)
+        statistic = nodes.pop()[2].merge(statistic)
         level, index = level + 1, index // 2
-    nodes.append((level, index, found))
+    nodes.append((level, index, statistic))
 
 
 def merged(parts: Iterable[S]) -> S:
@@ -175,109 +115,49 @@ class Census:
         return type(self)(self.n_rows + other.n_rows, labels, mass, low, high)
 
 
-def triangle(X: Array) -> Array:
-    """Return the R-factor of rows."""
-    R: Array = np.linalg.qr(X, mode="r")  # type: ignore[assignment] # the stubs know no mode that returns one array
-    return R
-
-
 @dataclass(frozen=True)
-class Factor:
-    """The R-factor of (1 | X | …), rows times √w: means, scatter and regressions without the rows.
+class Totals:
+    """Sums, smallest and largest values over blocks, where the blocks are.
 
-    Householder reflections never square the condition, so small singular values keep their digits. `size` is
-    Σ w ‖x‖² of X alone, before anything is taken away.
+    Reading a number from a device waits for all work on it, so they stay there until a pass is through.
     """
 
-    R: Array
-    n_rows: int
-    size: float
-
-    @classmethod
-    def from_block(cls, X: Array, weight: Array, *others: Array) -> Self:
-        """Factorise (1 | X | others)."""
-        root = np.sqrt(weight)[:, None]
-        weighted = X * root
-        size = float(np.einsum("ij,ij->", weighted, weighted))
-        R = triangle(np.hstack([root, weighted, *(other * root for other in others)]))
-        return cls(R, len(X), size)
+    space: Space
+    sums: tuple[DeviceArray, ...]
+    least: tuple[DeviceArray, ...] = ()
+    most: tuple[DeviceArray, ...] = ()
 
     def merge(self, other: Self) -> Self:
         """Join two."""
-        R = triangle(np.vstack([self.R, other.R]))
-        return type(self)(R, self.n_rows + other.n_rows, self.size + other.size)
+        xp = self.space.xp
+        return type(self)(
+            self.space,
+            tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
+            tuple(xp.minimum(a, b) for a, b in zip(self.least, other.least, strict=True)),
+            tuple(xp.maximum(a, b) for a, b in zip(self.most, other.most, strict=True)),
+        )
+
+    @property
+    def host(self) -> list[Any]:
+        """All of them in numpy, in this order."""
+        return [self.space.host(array) for array in (*self.sums, *self.least, *self.most)]
+
+
+@dataclass(frozen=True)
+class Range:
+    """What a fit needs of the census: smallest and largest value of every feature, and the weight of every class."""
+
+    low: Array
+    high: Array
+    mass: Array
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        """Which features have two different values."""
+        differs: NDArray[np.bool_] = self.high > self.low
+        return differs
 
     @property
     def total(self) -> float:
         """Σ w."""
-        return float(self.R[0, 0] ** 2)
-
-    @property
-    def mean(self) -> Array:
-        """Weighted mean of the rows."""
-        mean: Array = self.R[0, 1:] / self.R[0, 0]
-        return mean
-
-    @property
-    def centred(self) -> Array:
-        """A triangle whose Gram matrix is that of the centred rows times √w."""
-        return self.R[1:, 1:]
-
-
-class Scatter(NamedTuple):
-    """Mean of weighted columns and their Gram matrix about it; `total` is Σ w."""
-
-    total: float
-    mean: Array
-    gram: Array
-
-    @classmethod
-    def of(cls, total: float, centre: Array, sums: Array, upper: Array) -> "Scatter":
-        """Take sums and Gram matrix about a provisional centre to the mean."""
-        shift = sums / total
-        found = np.triu(upper) + np.triu(upper, 1).T - total * np.outer(shift, shift)
-        return cls(total, centre + shift, found)
-
-
-@dataclass(frozen=True)
-class Gram:
-    """Gram matrix of mapped features, their class sums, and how far any activation moves at each iteration.
-
-    Attributes
-    ----------
-    gram : array of shape (p + 1, p + 1)
-        Σ w f fᵀ; its upper triangle is set.
-    sums : array of shape (p + 1, N)
-        Σ w f over the rows of each class.
-    changes : array of shape (T + 1,)
-        Largest change of any activation.
-    """
-
-    gram: Array
-    sums: Array
-    changes: Array
-
-    def merge(self, other: Self) -> Self:
-        """Join two."""
-        changes = np.maximum(self.changes, other.changes)
-        return type(self)(self.gram + other.gram, self.sums + other.sums, changes)
-
-
-@dataclass(frozen=True)
-class Gains:
-    """What shrink factors are chosen from.
-
-    Attributes
-    ----------
-    gram : array of shape (T + 2, T + 2)
-        Gram matrix of the leave-one-out gains of the iterations, and of what the mean leaves.
-    active : array of shape (T + 1,)
-        Weight of the rows that still reason at each iteration.
-    """
-
-    gram: Array
-    active: Array
-
-    def merge(self, other: Self) -> Self:
-        """Join two."""
-        return type(self)(self.gram + other.gram, self.active + other.active)
+        return float(self.mass.sum())

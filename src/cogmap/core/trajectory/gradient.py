@@ -19,7 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..network.reasoning import Network, states
+from ..sums.space import NUMPY
 from ..types import Array, Codes
+from .increments import Course, increments
 
 
 class Step(NamedTuple):
@@ -50,7 +52,7 @@ def increments_gradient(network: Network, initial: Array, reference: Array, coef
     """
     gain, share = network.phi * network.activation.scale, 1 - network.phi
     back = network.activation.slope * network.weights.T
-    steps = _steps(network, initial, reference, coefficients.shape[1] - 1)
+    steps = _steps(Course(NUMPY, network, reference), initial, coefficients.shape[1] - 1)
     gradient: Array = coefficients[level, 0]
     whole = gap = left = start = np.zeros_like(gradient)
     for t in range(len(steps), 0, -1):
@@ -75,27 +77,15 @@ def _through(derivative: Array, matrix: Array) -> Array:
     return (derivative.reshape(-1, len(matrix)) @ matrix).reshape(derivative.shape)
 
 
-def _steps(network: Network, initial: Array, reference: Array, n_iter: int) -> list[Step]:
-    """Go forward through the iterations 1 … n_iter, as `block_increments` does."""
-    f, W, phi = network.activation, network.weights, network.phi
-    gain, ref = phi * f.scale, reference[None]
-    start = gap = initial - ref
-    h = r = e = whole = np.zeros(0)
-    found: list[Step] = []
-    for t in range(n_iter):
-        z, g = f.slope * (ref @ W + network.bias), f.slope * (gap @ W)
-        h_before, r_before, e_before = h, r, e
-        h, r = np.tanh(z + g), np.tanh(z)
-        u = np.tanh(g)
-        e = u * (1 - h * r)
-        if t == 0:
-            h_before, r_before, e_before = r, r, np.zeros_like(e)
-            whole = phi * (f.offset + f.scale * h - initial)
-        else:
-            u = np.tanh(f.slope * (whole @ W))
-            whole = gain * u * (1 - h * h_before)
+def _steps(course: Course, initial: Array, n_iter: int) -> list[Step]:
+    """Go forward through the iterations 1 … n_iter."""
+    d = NUMPY.product(initial - course.reference, course.first)
+    e_before, steps = np.zeros_like(d), []
+    for t, taken in enumerate(islice(increments(course, initial), 1, n_iter + 1)):
+        _, r, r_before = course.about(t)
+        e, u, h, h_before = taken.e, np.tanh(d), r + taken.e, r_before + e_before
         flat = (1 - u) * (1 + u)
-        found.append(
+        steps.append(
             Step(
                 -u * u * (1 - r * r_before) - flat * (e * r_before + h * e_before),
                 flat * (1 - h * h_before) if t else np.zeros_like(u),
@@ -104,8 +94,8 @@ def _steps(network: Network, initial: Array, reference: Array, n_iter: int) -> l
                 (1 - h) * (1 + h),
             )
         )
-        gap, ref = gain * e + (1 - phi) * start, network.step(ref, reference[None])
-    return found
+        d, e_before = NUMPY.product(taken.moved, course.later), e
+    return steps
 
 
 def states_gradient(network: Network, initial: Array, weights: Array) -> Array:
@@ -113,13 +103,13 @@ def states_gradient(network: Network, initial: Array, weights: Array) -> Array:
 
     `weights` has shape (T + 1, N, M).
     """
-    found = list(islice(states(network, initial), len(weights) - 1))
+    before = list(islice(states(network, initial), len(weights) - 1))
     gradient: Array = np.broadcast_to(weights[0], (len(initial), *weights.shape[1:])).copy()
     following = np.zeros_like(gradient)
-    for t in range(len(found), 0, -1):
+    for t in range(len(before), 0, -1):
         following = following + weights[t]
         gradient += (1 - network.phi) * following
-        slope = network.activation.derivative(found[t - 1] @ network.weights + network.bias)
+        slope = network.activation.derivative(before[t - 1] @ network.weights + network.bias)
         following = _through(following * slope[:, None], network.phi * network.weights.T)
     gradient += following
     return gradient

@@ -9,164 +9,250 @@ dᵗ = c Dᵗ⁻¹W. Its linear part, φ s dᵗ (1 − rᵗ rᵗ⁻¹), r being 
 
     Eᵗ = φ s [(tanh dᵗ − dᵗ)(1 − rᵗ rᵗ⁻¹) − tanh dᵗ (eᵗ rᵗ⁻¹ + hᵗ eᵗ⁻¹)],      e = h − r,
 
-has the same span together with A⁰ and is far better conditioned.
+has the same span together with A⁰ and is far better conditioned. Since h = r + e, an iteration needs of the one before
+it only D and e.
 
 Easy to get wrong: e must not be computed as h − r. By (1) it is tanh(gᵗ)(1 − hᵗ rᵗ), where gᵗ = c(Aᵗ⁻¹ − A_refᵗ⁻¹)W is
-carried along; h and r themselves need no such care.
+carried along; h and r themselves need no such care. And about forty elementary operations follow for every number, each
+of which reads and writes memory: `step` has them once for all libraries, in place for numpy, and as a CUDA kernel.
 """
 
 from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..network.reasoning import Network
-from ..sums.blocks import ROWS
+from ..network.activation import Activation
+from ..network.reasoning import Network, states
+from ..sums.kernels import Kernel
+from ..sums.space import NUMPY, STRIP, DeviceArray, Space, slices
+from ..sums.threads import side_by_side
 from ..types import Array
+
+NUMERATOR = (44.0, 12870.0, 810810.0, 11486475.0)
+DENOMINATOR = (45.0, 13860.0, 945945.0, 16216200.0, 34459425.0)
+"""Lambert's continued fraction for tanh(u), cut at depth 9: tanh(u) − u = −u s N(s) / D(s), s = u², for s < 1.
+
+All terms are positive, so nothing cancels.
+"""
 
 
 class Increment(NamedTuple):
-    """Iteration t: the linearised increment Eᵗ (A⁰ for t = 0), and the largest change of any activation."""
+    """Iteration t of some rows: E / (φ s), D / (φ s) and e; for t = 0, A⁰ twice, and no e."""
 
-    linearised: Array
-    change: float
+    E: DeviceArray
+    moved: DeviceArray
+    e: DeviceArray
 
 
-class Step(NamedTuple):
+class About(NamedTuple):
     """The reference row in one iteration: z = c(A_ref W + b), r = tanh z, and r of the iteration before."""
 
-    z: Array
-    r: Array
-    r_before: Array
-
-
-def reference_steps(network: Network, reference: Array) -> Iterator[Step]:
-    """Yield the reference row's iterations 1, 2, … without end; before the first, r is taken to be the same."""
-    state, r_before = reference[None], None
-    while True:
-        z = network.activation.slope * (state @ network.weights + network.bias)
-        r = np.tanh(z)
-        yield Step(z, r, r if r_before is None else r_before)
-        state, r_before = network.step(state, reference[None]), r
+    z: DeviceArray
+    r: DeviceArray
+    r_before: DeviceArray
 
 
 class Course:
-    """What all blocks of rows share, computed once: a network, and the steps of its reference row.
+    """A network in a space, and the trajectory of its reference row: what all rows share.
 
-    `to_d` and `to_g` are the matrices c W and φ s c W, from increments and from e to the arguments of the next step.
+    `gain` is φ s, the factor that E and D of t ≥ 1 lack. `first` and `later` are the matrices c W and φ s c W, from a
+    row's distance to the reference, and from e and D, to the arguments of the next iteration. The first `n_iter`
+    iterations of the reference are computed at once, so that threads may share a course.
     """
 
-    def __init__(self, network: Network, reference: Array) -> None:
-        self.network, self.reference = network, reference
-        self.to_d: Array = network.activation.slope * network.weights
-        self.to_g: Array = network.phi * network.activation.scale * self.to_d
-        self._known: list[Step] = []
-        self._coming = reference_steps(network, reference)
+    def __init__(self, space: Space, network: Network, reference: Array, n_iter: int = 0) -> None:
+        f: Activation = network.activation
+        self.space, self.network = space, network
+        self.gain = network.phi * f.scale
+        # One number for each concept: onnxruntime keeps a single one beside a matrix product in single precision.
+        self.rest = space.put(np.full(len(reference), 1 - network.phi))
+        to_next = f.slope * network.weights
+        self.reference, self.first, self.later = map(space.put, (reference, to_next, self.gain * to_next))
+        self._states = states(network, reference[None])
+        self._known: list[About] = []
+        if n_iter:
+            self.about(n_iter - 1)
 
-    def __iter__(self) -> Iterator[Step]:
-        """Yield the steps without end."""
-        for t in count():
-            if t == len(self._known):
-                self._known.append(next(self._coming))
-            yield self._known[t]
+    def about(self, t: int) -> About:
+        """Return what the reference row does in iteration t + 1; before the first, r is taken to be the same."""
+        while len(self._known) <= t:
+            z = self.network.activation.slope * (next(self._states) @ self.network.weights + self.network.bias)[0]
+            r = self.space.put(np.tanh(z))
+            self._known.append(About(self.space.put(z), r, self._known[-1].r if self._known else r))
+        return self._known[t]
 
 
-def increments(network: Network, initial: Array, reference: Array) -> Iterator[Increment]:
-    """Yield the increments t = 0, 1, 2, … without end for the rows `initial`, linearised about the row `reference`.
+def increments(course: Course, initial: DeviceArray) -> Iterator[Increment]:
+    """Yield the increments t = 0, 1, 2, … without end for the rows `initial`."""
+    space = course.space
+    initial = np.asfortranarray(initial) if space.numpy else initial
+    yield Increment(initial, initial, None)
+    g = space.product(initial - course.reference, course.first)
+    start = course.rest * g
+    last = _first(course, initial, g)
+    yield last
+    for t in count(1):
+        pulled, d = space.product(last.e, course.later), space.product(last.moved, course.later)
+        last = step(space, pulled, start, d, last.e, *course.about(t))
+        yield last
 
-    Rows go through in blocks that stay in the cache.
+
+def _first(course: Course, initial: DeviceArray, g: DeviceArray) -> Increment:
+    """Take the first iteration: here d is g, and what came before is the reference; D holds A⁰ itself."""
+    f, about = course.network.activation, course.about(0)
+    none = course.space.xp.zeros_like(g)
+    taken = step(course.space, g + 0.0, None, g, none, *about)
+    return taken._replace(moved=(f.offset - initial) / f.scale + (about.r + taken.e))
+
+
+def lockstep(course: Course, initial: Array) -> Iterator[tuple[Array, float]]:
+    """Yield Eᵗ of all rows, and the largest change of any activation, for t = 0, 1, 2, … without end.
+
+    All iterations are yielded in one and the same array, which the caller may overwrite. Beside it, D and e are all
+    that is held of the rows: what they share with their initial states is computed anew in each iteration.
     """
-    course, starts = Course(network, reference), range(0, max(len(initial), 1), ROWS)
-    blocks = [block_increments(course, initial[start : start + ROWS]) for start in starts]
-    for parts in zip(*blocks, strict=True):
-        change = max(np.abs(whole).max(initial=0.0) for _, whole in parts)
-        yield Increment(np.concatenate([linearised for linearised, _ in parts]), float(change))
+    space, phi, strips = course.space, course.network.phi, list(slices(len(initial), STRIP))
+    E, before = np.array(initial, order="C"), [Increment(None, None, None)] * len(strips)
+    yield E, float(space.largest(E)) if E.size else 0.0
+    for t in count():
+        about = course.about(t)
+
+        def advance(k: int, t: int = t, about: About = about) -> float:
+            rows, last = strips[k], before[k]
+            gap = np.asfortranarray(initial[rows]) - course.reference
+            if t == 0:
+                taken = _first(course, initial[rows], space.product(gap, course.first))
+            else:
+                gap *= 1 - phi
+                gap += course.gain * last.e
+                d = space.product(last.moved, course.later)
+                taken = step(space, space.product(gap, course.first), None, d, last.e, *about)
+            np.multiply(taken.E, course.gain, out=E[rows])
+            before[k] = taken._replace(E=None)
+            return float(space.largest(taken.moved)) if taken.moved.size else 0.0
+
+        yield E, course.gain * max(side_by_side(advance, range(len(strips))))
 
 
-def block_increments(course: Course, initial: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield Eᵗ and Dᵗ = Aᵗ − Aᵗ⁻¹ for t = 0, 1, 2, … without end; both are A⁰ for t = 0.
-
-    Products aside, all of it is elementwise, and costs what passes over the block cost: hence in place. A column's rows
-    lie side by side in memory, so that what they share with the reference row is one number for all of them.
-    """
-    initial = np.asfortranarray(initial)
-    yield initial, initial
-    f, phi = course.network.activation, course.network.phi
-    gain = phi * f.scale
-    g = across(initial - course.reference, course.to_d)
-    from_start, e_before = (1 - phi) * g, np.zeros_like(g)
-    h_before = whole = np.zeros(0)
-    for t, (z, r, r_before) in enumerate(course):
-        h = z + g
-        np.tanh(h, out=h)
-        tanh_d, linearised = tanh_parts(across(whole, course.to_d) if t else g)
-        e = one_minus_product(h, r)
-        e *= np.tanh(g, out=g) if t else tanh_d
-        tanh_d *= gain
-        if t == 0:
-            # The first increment holds A⁰ itself; here d is g, and what came before is the reference.
-            whole = phi * (f.offset + f.scale * h - initial)
-        else:
-            whole = one_minus_product(h, h_before)
-            whole *= tanh_d
-        linearised *= gain * (1 - r * r_before)
-        e_before *= h
-        e_before += e * r_before
-        e_before *= tanh_d
-        linearised -= e_before
-        yield linearised, whole
-        h_before, e_before = h, e
-        g = across(e, course.to_g)
-        g += from_start
+def _horner(coefficients: tuple[float, ...]) -> str:
+    """Write a polynomial in s as code."""
+    text = repr(coefficients[0])
+    for coefficient in coefficients[1:]:
+        text = f"({text} * s + {coefficient!r})"
+    return text
 
 
-def across(X: Array, W: Array) -> Array:
-    """Return X W, a column's rows side by side in memory, as those of X are."""
-    product: Array = (W.T @ X.T).T
-    return product
+STEP = Kernel(
+    "cogmap_step",
+    "float64",
+    inputs=("pulled", "start", "d", "e_before", "z", "r", "r_before"),
+    outputs=("E", "moved", "e"),
+    code=f"""
+    const double g = pulled + start, tanh_d = ::tanh(d), s = d * d;
+    const double curved = s < 1.0 ? -d * s * ({_horner(NUMERATOR)} / {_horner(DENOMINATOR)}) : tanh_d - d;
+    const double h = ::tanh(z + g);
+    e = ::tanh(g) * (1.0 - h * r);
+    moved = tanh_d * (1.0 - h * (r_before + e_before));
+    E = curved * (1.0 - r * r_before) - tanh_d * (e * r_before + h * e_before);
+""",
+)
+"""One iteration of one concept of one row."""
+
+
+def step(
+    space: Space,
+    pulled: DeviceArray,
+    start: DeviceArray | None,
+    d: DeviceArray,
+    e_before: DeviceArray,
+    z: DeviceArray,
+    r: DeviceArray,
+    r_before: DeviceArray,
+) -> Increment:
+    """Take one iteration, with g = pulled + start; numpy overwrites `pulled`."""
+    if space.numpy:
+        return _in_place(pulled, start, d, e_before, z, r, r_before)
+    start = space.xp.zeros_like(pulled) if start is None else start
+    compiled = STEP(space, pulled, start, d, e_before, z, r, r_before)
+    if compiled is not None:
+        return Increment(*compiled)
+    return operations(space.xp, pulled + start, d, e_before, z, r, r_before)
+
+
+def operations(xp: Any, g: Any, d: Any, e_before: Any, z: Any, r: Any, r_before: Any) -> Increment:
+    """Do what `STEP` says by operations that every library has."""
+    tanh_d, h = xp.tanh(d), xp.tanh(z + g)
+    e = xp.tanh(g) * (1.0 - h * r)
+    E = tanh_minus_identity(xp, d, tanh_d) * (1.0 - r * r_before) - tanh_d * (e * r_before + h * e_before)
+    return Increment(E, tanh_d * (1.0 - h * (r_before + e_before)), e)
+
+
+def tanh_minus_identity(xp: Any, u: Any, tanh_u: Any) -> Any:
+    """Return tanh(u) − u to full relative precision; `tanh_u` is tanh(u)."""
+    s = u * u
+    near = _polynomial(s, *NUMERATOR) / _polynomial(s, *DENOMINATOR)
+    return xp.where(s >= 1.0, tanh_u - u, near * s * -u)
+
+
+def _polynomial(s: Any, first: float, *others: float) -> Any:
+    value = s * first + others[0]
+    for coefficient in others[1:]:
+        value = value * s + coefficient
+    return value
+
+
+def _in_place(
+    g: Array, start: Array | None, d: Array, e_before: Array, z: Array, r: Array, r_before: Array
+) -> Increment:
+    """Do the same in as few passes over memory as numpy allows; `g` is overwritten."""
+    if start is not None:
+        g += start
+    h = z + g
+    np.tanh(h, out=h)
+    e = one_minus_product(h, r)
+    e *= np.tanh(g, out=g)
+    tanh_d, E = tanh_parts(d)
+    E *= 1.0 - r * r_before
+    # From here on g is only memory.
+    np.multiply(e, r_before, out=g)
+    moved = h * e_before
+    g += moved
+    g *= tanh_d
+    E -= g
+    np.add(e_before, r_before, out=moved)
+    moved *= h
+    np.subtract(1.0, moved, out=moved)
+    moved *= tanh_d
+    return Increment(E, moved, e)
 
 
 def one_minus_product(x: Array, y: Array) -> Array:
     """Return 1 − x y."""
-    found = x * y
-    return np.subtract(1.0, found, out=found)
+    product = x * y
+    return np.subtract(1.0, product, out=product)
 
 
 def tanh_parts(u: Array) -> tuple[Array, Array]:
-    """Return tanh(u), and tanh(u) − u to full relative precision.
-
-    Below u² = 0.2, Lambert's continued fraction u / (1 + u² / (3 + u² / (5 + …))) cut at depth 7, less u: all terms of
-    numerator and denominator have one sign, so nothing cancels.
-    """
+    """Return tanh(u), and tanh(u) − u to full relative precision; `u` has no gaps in memory."""
     s = u * u
-    large = s >= 0.2 if s.ravel(order="K").max(initial=0.0) >= 0.2 else None
-    rest = s * -27.0
-    rest -= 2772.0
-    rest *= s
-    rest -= 45045.0
-    below = s * 28.0
-    below += 3150.0
-    below *= s
-    below += 62370.0
-    below *= s
-    below += 135135.0
+    rest, below = s * -NUMERATOR[0], s * DENOMINATOR[0]
+    for value, (*middle, last), sign in ((rest, NUMERATOR[1:], -1.0), (below, DENOMINATOR[1:], 1.0)):
+        for coefficient in middle:
+            value += sign * coefficient
+            value *= s
+        value += sign * last
     rest /= below
-    s *= u
-    rest *= s
+    rest *= np.multiply(s, u, out=below)
     tanh = np.add(u, rest, out=below)
-    if large is not None:
-        exact = np.tanh(u, out=s)
-        _replace(tanh, large, exact)
-        exact -= u
-        _replace(rest, large, exact)
+    flat = s.ravel(order="K")
+    if flat.max(initial=0.0) >= 1.0:
+        exact = np.tanh(u, out=np.empty_like(u)).ravel(order="K")
+        large = flat >= 1.0
+        np.putmask(tanh.ravel(order="K"), large, exact)
+        np.putmask(rest.ravel(order="K"), large, exact - u.ravel(order="K"))
     return tanh, rest
-
-
-def _replace(x: Array, where: NDArray[np.bool_], values: Array) -> None:
-    """Put values where they are wanted; all three lie in memory in one and the same order, without gaps."""
-    np.putmask(x.ravel(order="K"), where.ravel(order="K"), values.ravel(order="K"))
 
 
 def states_readout(network: Network, reference: Array, coefficients: Array) -> tuple[Array, Array]:
@@ -175,19 +261,15 @@ def states_readout(network: Network, reference: Array, coefficients: Array) -> t
     With Lᵗ = φ s c W diag(1 − rᵗ rᵗ⁻¹), the increments are affine in the states:
     Eᵗ = Aᵗ − Aᵗ⁻¹(I + Lᵗ) + Aᵗ⁻² Lᵗ, and E¹ = A¹ − A⁰((1 − φ) I + L¹) − φ(o + s r¹) + ref L¹ with r⁰ = r¹.
     """
-    f, phi = network.activation, network.phi
+    f, phi, course = network.activation, network.phi, Course(NUMPY, network, reference)
     R, constant = coefficients.copy(), np.zeros(coefficients.shape[2])
-    state = reference[None]
-    previous = None
     for t in range(1, len(coefficients)):
-        r = np.tanh(f.slope * (state @ network.weights + network.bias))
-        L = phi * f.lipschitz * network.weights * (1 - r * (r if previous is None else previous))
-        K = coefficients[t]
-        if previous is None:
+        _, r, r_before = course.about(t - 1)
+        L, K = course.later * (1 - r * r_before), coefficients[t]
+        if t == 1:
             R[0] -= (1 - phi) * K + L @ K
-            constant = ((reference @ L - phi * (f.offset + f.scale * r[0])) @ K).copy()
+            constant = ((reference @ L - phi * (f.offset + f.scale * r)) @ K).copy()
         else:
             R[t - 1] -= K + L @ K
             R[t - 2] += L @ K
-        previous, state = r, network.step(state, reference[None])
     return R, constant

@@ -12,18 +12,19 @@ singular vectors, a set of columns spans the same space after any rounding.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
-from scipy.linalg.blas import dgemm, dsyrk, dtrmm
+from scipy.linalg.blas import dgemm
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from ..constants import AMPLIFICATION, NOVELTY
-from ..network.reasoning import Network
-from ..sums.blocks import ROWS
+from ..sums.space import DeviceArray
 from ..types import Array
-from .increments import Course, block_increments
+from .increments import Course, increments
 
 INDEPENDENT = 1e-3
 """Part of an innovation that must be new once the map has been applied to all rows; it is about 1 on most data.
@@ -64,11 +65,18 @@ class Basis:
         """Largest factor by which an innovation magnifies a rounding error of the scaled increments."""
         return float(np.linalg.norm(self.map, axis=0).max() / self.map[0, 0])
 
-    def __call__(self, blocks: Iterable[Array]) -> Array:
-        """Return Q for the rows whose increments these are, shape (n, p + 1)."""
-        chosen = zip(blocks, self.columns, self.scales, strict=False)
-        features = [block[:, columns] * scale for block, columns, scale in chosen]
-        return np.hstack([np.ones((len(features[0]), 1)), *features]) @ self.map @ self.whiten
+    @cached_property
+    def to_innovations(self) -> Array:
+        """Map and whitening in one product: Q = F · to_innovations."""
+        return self.map @ self.whiten
+
+    def scaled(self, gain: float, matrix: Array | None = None) -> Array:
+        """Return a map of F for increments as `increments` yields them: not scaled, and without the factor `gain`.
+
+        By default that is the map to the innovations.
+        """
+        sizes = np.concatenate([[1.0], self.scales[0], *(gain * scale for scale in self.scales[1:])])
+        return sizes[:, None] * (self.to_innovations if matrix is None else matrix)
 
     def cut(self, n_iterations: int) -> "Basis":
         """Return the basis of the first `n_iterations` iterations after A⁰."""
@@ -98,11 +106,6 @@ class Basis:
             found[t, columns] = raw[start : start + len(columns)] * scale[:, None]
             start += len(columns)
         return found, raw[0]
-
-
-def fit_innovations(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
-    """Return the basis and the rows' Q, which satisfies Σ_i w_i Q_iᵀ Q_i = I."""
-    return whitened(*grow(blocks, sample_weight, max_rank), sample_weight)
 
 
 def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
@@ -135,33 +138,27 @@ def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[
     return Basis(tuple(columns), tuple(scales), T, np.eye(len(T))), F[:, : len(T)]
 
 
-def features(basis: Basis, network: Network, initial: Array, reference: Array) -> tuple[Array, Array]:
-    """Return F of rows with these initial states, (n, p + 1), and the largest change of any activation by iteration.
+def features(course: Course, basis: Basis, initial: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+    """Return the columns of the increments that the basis reads, and the largest change of any activation.
 
-    Each block of rows goes through all iterations while it is in the cache.
+    The columns are 1 and those of A⁰, E¹, …, (n, p + 1), as `increments` yields them; the changes have shape (T + 1,).
     """
-    ends = basis.ends
-    F = np.empty((len(initial), ends[-1]), order="F")
+    space, ends = course.space, basis.ends
+    columns = [space.put(chosen) for chosen in basis.columns]
+    F = space.matrix(initial.shape[0], ends[-1])
     F[:, 0] = 1.0
-    changes = np.zeros(len(basis.columns))
-    starts = [1, *ends[:-1]]
-    course = Course(network, reference)
-    for begin in range(0, len(F), ROWS):
-        rows = slice(begin, begin + ROWS)
-        found = block_increments(course, initial[rows])
-        for t, (linearised, whole) in zip(range(len(changes)), found, strict=False):
-            F[rows, starts[t] : ends[t]] = linearised[:, basis.columns[t]] * basis.scales[t]
-            changes[t] = max(changes[t], np.abs(whole).max())
+
+    def strip(rows: slice) -> DeviceArray:
+        changes = []
+        taken = zip(columns, increments(course, initial[rows, :]), pairwise([1, *ends]), strict=False)
+        for chosen, (E, moved, _), (a, b) in taken:
+            F[rows, a:b] = space.take(E, chosen, axis=1)
+            changes.append(space.largest(moved))
+        return space.xp.stack(changes)
+
+    changes = space.most(space.over_strips(strip, initial.shape[0]))
+    changes[1:] *= course.gain
     return F, changes
-
-
-def whitened(basis: Basis, F: Array, sample_weight: Array) -> tuple[Basis, Array]:
-    """Make the innovations of all rows orthonormal; `F` holds their features times √w and is overwritten."""
-    mapped = dtrmm(1.0, basis.map, F, side=1, overwrite_b=1)
-    basis = whitened_by(basis, dsyrk(1.0, mapped, trans=1))
-    Q = dtrmm(1.0, basis.whiten, mapped[:, : len(basis.map)], side=1, overwrite_b=1)
-    Q /= np.sqrt(sample_weight)[:, None]
-    return basis, Q
 
 
 def whitened_by(basis: Basis, gram: Array) -> Basis:

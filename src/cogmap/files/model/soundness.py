@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...core.concepts.concepts import Concepts
 from ...core.fit.fitted import Fitted
 from ...core.readout.cases import CaseReadout
-from ...core.sums.blocks import ROWS
+from ...core.sums.space import STRIP as ROWS
 from .kinds import Scope
 
 ITERATIONS = 10**6

@@ -7,14 +7,18 @@ Easy to get wrong: rounding can tie two probabilities whose scores differ. The l
 digit, as `predict_proba` does, so that the largest agrees. The label is another matter: a metric may shift it.
 """
 
+from typing import cast
+
 import numpy as np
 
 from ...core.fit.fitted import Fitted
-from ...core.readout.cases import CaseReadout
+from ...core.fit.model import Model
+from ...core.readout.terms import Terms
+from ...core.sums.space import NUMPY, Space
 from ...core.types import Array
+from .concepts import initial_states
 from .graph import Tensor, hstack, total
-from .readouts import Columns, columns_of, resemblance
-from .states import initial_states
+from .space import GraphSpace
 
 
 class Split:
@@ -24,8 +28,8 @@ class Split:
     ----------
     base : array of shape (N,)
         The same for all rows.
-    members : list of (block, columns, coefficients)
-        What is read of the states: the network's place among the blocks, its columns, and what these are multiplied by.
+    members : list of (block, terms, coefficients)
+        What is read of the states: the network's place among the blocks, its terms, and what these are multiplied by.
     cases : list of Tensors of shape (n, N)
         What resemblance to remembered rows adds; empty without cases.
     """
@@ -34,19 +38,18 @@ class Split:
         self.rows = rows
         self.networks = [model.network for model in fitted.networks]
         self.shape = fitted.outer_weights.shape
-        self.members: list[tuple[int, Columns, Array]] = []
+        self.members: list[tuple[int, Terms, Array]] = []
         self.cases: list[Tensor] = []
         raw = fitted.constant
         for model, weight in fitted.members:
-            initial = initial_states(model.concepts, rows) if model.concepts.varies.any() else None
-            read = columns_of(model.readout, model.network, initial)
+            read = _terms(model, rows)
             zero, one = model.scale
-            raw = raw + weight * (read.constant - zero) / (one - zero)
+            raw = raw + weight * (read.base - zero) / (one - zero)
             decode = weight / (one - zero) * fitted.decision.projection
             block = next(i for i, network in enumerate(self.networks) if network is model.network)
             self.members.append((block, read, read.coefficients @ decode))
-            if isinstance(model.readout, CaseReadout) and initial is not None:
-                self.cases.append(resemblance(model.readout, initial) @ (model.readout.coefficients @ decode))
+            if read.cases is not None:
+                self.cases.append(read.cases @ decode)
         self.base = fitted.decision(raw)
 
     def scores(self) -> Tensor:
@@ -71,6 +74,13 @@ class Split:
                 factor[read.iteration, read.concept] = coefficients
                 parts.append(read.values.columns(column).apply("Unsqueeze", np.array([3])) * factor)
         return total(parts) if parts else self.rows.repeated(np.zeros((n_states, n_concepts, n_classes)))
+
+
+def _terms(model: Model, rows: Tensor) -> Terms:
+    """Return the raw scores of rows as sums, recorded; without concepts the base is all."""
+    if model.concepts.varies.any():
+        return model.readout.terms(cast(Space, GraphSpace()), model.network, initial_states(model.concepts, rows))
+    return model.readout.terms(NUMPY, model.network, np.zeros((1, 0)))
 
 
 def probabilities(scores: Tensor, winner: Tensor) -> Tensor:

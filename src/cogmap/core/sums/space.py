@@ -1,22 +1,38 @@
 """Where arrays are: their namespace and device, the way to numpy and back, and how much fits there at once.
 
-Functions of the array API standard serve all libraries. Torch and CuPy offer a little more, which is asked for here
-and nowhere else: the bits of numbers, products into given memory, the memory that is free.
+Functions of the array API standard serve all libraries; numpy is one of them. numpy, torch and CuPy offer a little
+more, which is asked for here and nowhere else: products into given memory, symmetric products, the memory that is free.
 
-Easy to get wrong: neither library may be imported by the core. Whoever has an array of one has imported it.
+Easy to get wrong: the memory order. numpy works on strips of rows that stay in the cache, and there a column's rows lie
+side by side (order F), so that what they share with a reference row is one number for all of them. A device works on as
+many rows as it can hold, row by row. And no library but numpy may be imported by the core: whoever has an array of one
+has imported it.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
 from itertools import groupby, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .threads import side_by_side
+
 DeviceArray = Any
 """An array of any library that follows the array API standard."""
+
+R = TypeVar("R")
+
+STRIP, MANY_STRIPS = 192, 8
+"""Rows that numpy takes through all iterations while they are in the cache, and strips from which on threads help.
+
+A multiple of the heights of BLAS micro-kernels (4, 8, 12, 16), and small enough for one row alone. With 256 rows,
+OpenBLAS's kernel of height 12 rounds the last four otherwise (`benchmarks/contract.py`).
+"""
 
 UNKNOWN_MEMORY = 2**30
 """Bytes that count as free where the library does not say, as on a CPU."""
@@ -47,10 +63,19 @@ class Space:
     xp: Any
     device: Any
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send a space to another process: by the name of its library, since a module is no data."""
+        return _named, (self.xp.__name__, self.device)
+
     @property
     def library(self) -> str:
         """The name of the library, as ``"torch"`` or ``"cupy"``."""
         return str(self.xp.__name__).rsplit(".", maxsplit=1)[-1]
+
+    @property
+    def numpy(self) -> bool:
+        """Whether arrays are numpy's."""
+        return self.xp is np
 
     @property
     def sees_bits(self) -> bool:
@@ -63,11 +88,13 @@ class Space:
         return self.library == "cupy" or (self.library == "torch" and self.device.type == "cuda")
 
     def put(self, array: Any) -> DeviceArray:
-        """Copy a numpy array to the device."""
-        return self.xp.asarray(np.array(array), device=self.device)
+        """Copy a numpy array to the device; numpy has it already."""
+        return np.asarray(array) if self.numpy else self.xp.asarray(np.array(array), device=self.device)
 
     def host(self, array: DeviceArray) -> NDArray[Any]:
         """Copy an array to numpy."""
+        if self.numpy:
+            return np.asarray(array)
         if self.library == "torch":
             return np.asarray(array.detach().cpu())
         if self.library == "cupy":
@@ -81,7 +108,9 @@ class Space:
         return self.xp.empty(shape, dtype=self.xp.float64, device=self.device)
 
     def matrix(self, n: int, p: int) -> DeviceArray:
-        """Return memory for a matrix whose rows begin at multiples of `ALIGNED` numbers, where devices read faster."""
+        """Return memory for a matrix, in order F, or with rows that begin where devices read faster."""
+        if self.numpy:
+            return np.empty((n, p), order="F")
         return self.empty(n, -(-p // ALIGNED) * ALIGNED)[:, :p]
 
     def zeros(self, *shape: int) -> DeviceArray:
@@ -104,6 +133,19 @@ class Space:
             self.transpose_into(copies, several)
             yield from (copies[j - wanted[0], :] for j in wanted)
 
+    def side_by_side(self, columns: Sequence[DeviceArray], n_rows: int) -> DeviceArray:
+        """Return columns as a matrix: in order F, or row by row where they are."""
+        if self.numpy:
+            matrix = np.empty((n_rows, len(columns)), order="F")
+            for j, column in enumerate(columns):
+                matrix[:, j] = column
+            return matrix
+        matrix, transposed = self.empty(n_rows, len(columns)), self.empty(len(columns), n_rows)
+        for j, column in enumerate(columns):
+            transposed[j, :] = column
+        self.transpose_into(matrix.T, transposed.T)
+        return matrix
+
     def transpose_into(self, out: DeviceArray, given: DeviceArray) -> None:
         """Write the transpose of a tall matrix into another, in parts that a device's cache holds."""
         for part in slices(given.shape[0], max(CACHED // given.shape[1], 1)):
@@ -111,6 +153,8 @@ class Space:
 
     def take(self, x: DeviceArray, at: DeviceArray, axis: int = 0) -> DeviceArray:
         """Return the entries at places that are not negative: to allow for those costs torch three more kernels."""
+        if self.numpy and axis == 1:
+            return x[:, at]  # keeps the memory order
         if self.library == "torch":
             return self.module.index_select(x, axis, at)
         return self.xp.take(x, at, axis=axis)
@@ -129,6 +173,9 @@ class Space:
 
     def product_into(self, out: DeviceArray, one: DeviceArray, other: DeviceArray) -> None:
         """Write the product of two matrices into part of a third."""
+        if self.numpy:
+            np.matmul(other.T, one.T, out=out.T)
+            return
         if self.library in ("torch", "cupy"):
             self.module.matmul(one, other, out=out)
         else:
@@ -142,6 +189,25 @@ class Space:
             self.multiply_into(out, x, factor)
             out += shift
 
+    def product(self, X: DeviceArray, W: DeviceArray) -> DeviceArray:
+        """Return X W in the memory order that steps are taken in."""
+        return (W.T @ X.T).T if self.numpy else X @ W
+
+    def ones(self, like: DeviceArray) -> DeviceArray:
+        """Return a column of ones with as many rows as a matrix has."""
+        return self.xp.ones((like.shape[0], 1), dtype=self.xp.float64, device=self.device)
+
+    def times_triangle(self, F: DeviceArray, T: DeviceArray, room: int = 0) -> DeviceArray:
+        """Return F T for an upper triangular T, without the pieces that are 0; and `room` more columns, not set."""
+        product = self.matrix(F.shape[0], T.shape[1] + room)
+        for a, b in pieces(T.shape[1]):
+            self.product_into(product[:, a:b], F[:, :b], T[:b, a:b])
+        return product
+
+    def hstack(self, parts: Sequence[DeviceArray]) -> DeviceArray:
+        """Return matrices side by side."""
+        return self.xp.concat(parts, axis=1)
+
     def extremes(self, x: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         """Return the smallest and the largest value of each column."""
         if self.library == "torch":
@@ -152,6 +218,10 @@ class Space:
         """Return the largest absolute value, without an array of absolute values."""
         low, high = self.module.aminmax(x) if self.library == "torch" else (self.xp.min(x), self.xp.max(x))
         return self.xp.maximum(high, -low)
+
+    def most(self, arrays: Sequence[DeviceArray]) -> DeviceArray:
+        """Return the elementwise maximum of arrays."""
+        return reduce(self.xp.maximum, arrays)
 
     @property
     def module(self) -> Any:
@@ -170,13 +240,28 @@ class Space:
         idle = memory.memory_reserved(self.device) - memory.memory_allocated(self.device)
         return int(memory.mem_get_info(self.device)[0] + idle)
 
+    def over_strips(self, function: Callable[[slice], R], n_rows: int) -> list[R]:
+        """Return the function of strips of rows: numpy's go through a cache, side by side; on a device all are one."""
+        if not self.numpy:
+            return [function(slice(0, n_rows))]
+        strips = list(slices(n_rows, STRIP))
+        return list(side_by_side(function, strips) if len(strips) >= MANY_STRIPS else map(function, strips))
+
     def block_rows(self, width: int) -> int:
         """Return how many rows a block may have, if the work on a row takes `width` numbers."""
         return max(FEWEST_ROWS, int(BLOCK_SHARE * self.free_memory / (8 * width)))
 
-    def keeps(self, n_rows: int, width: int) -> bool:
-        """Say whether a pass may keep `width` numbers of each row."""
-        return n_rows * width * 8 <= KEPT_SHARE * self.free_memory
+    def keeps(self, n_bytes: int) -> bool:
+        """Say whether a pass may keep so much for later ones."""
+        return n_bytes <= KEPT_SHARE * self.free_memory
+
+
+def _named(library: str, device: Any) -> Space:
+    return Space(import_module(library), device)
+
+
+NUMPY = Space(np, "cpu")
+"""The space of numpy's arrays."""
 
 
 def working_width(n_concepts: int, n_iter: int) -> int:
@@ -196,11 +281,13 @@ def pieces(p: int) -> Iterator[tuple[int, int]]:
 
 
 def gram(space: Space, F: DeviceArray) -> DeviceArray:
-    """Return the upper triangle of FᵀF; below it, whole pieces are 0.
+    """Return the upper triangle of FᵀF; what is below it is not to be read.
 
-    Libraries offer no product that knows its result to be symmetric; leaving out pieces saves up to half of the work.
+    numpy sees that the product is symmetric. Other libraries do not; leaving out pieces saves up to half of the work.
     """
     n, p = F.shape
+    if space.numpy:
+        return F.T @ F
     if p <= PIECE and n >= CHUNKS * PIECE:
         return _narrow_gram(space, F)
     found = space.zeros(p, p)
@@ -217,11 +304,3 @@ def _narrow_gram(space: Space, F: DeviceArray) -> DeviceArray:
     found = xp.sum(xp.matmul(xp.permute_dims(chunks, (0, 2, 1)), chunks), axis=0)
     rest = F[CHUNKS * size :, :]
     return found + rest.T @ rest
-
-
-def times_triangle(space: Space, F: DeviceArray, T: DeviceArray, room: int = 0) -> DeviceArray:
-    """Return F T for an upper triangular T, without the pieces that are 0; and `room` more columns, not set."""
-    found = space.matrix(F.shape[0], T.shape[1] + room)
-    for a, b in pieces(T.shape[1]):
-        space.product_into(found[:, a:b], F[:, :b], T[:b, a:b])
-    return found

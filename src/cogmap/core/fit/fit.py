@@ -1,0 +1,117 @@
+"""A fit, whatever the rows are: in memory, in files, on a cluster or on a device.
+
+    draft    concepts, initial states, inner weights (`network`)
+    readout  innovations with shrink factors (`shrinking`), a ridge (`readout.ridge`), what few rows allow (`at_once`)
+    judges   rows whose leave-one-out scores the decision is fitted to (`judges`)
+
+Few rows in memory are one block, and all of them judge. More rows are passed over block by block, a
+fixed number of times and with memory that does not depend on their number: for rank knots up to six times, and once
+each for judges, moments, the sample and the Gram matrix.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ..concepts.concepts import Concepts
+from ..constants import FEW_ROWS
+from ..readout.design import Design
+from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
+from ..readout.states import Solved
+from ..sums.rows import Rows, Scored
+from ..sums.sources import Source
+from ..sums.statistics import Range
+from ..types import Array
+from . import at_once
+from .at_once import Solution
+from .judges import choose_judges, most_judges
+from .model import Model, Settings, Summary, summarise
+from .network import Draft, draft, initial_states
+from .shrinking import Innovations, innovations, mapped, sample, sample_sizes, shrink
+
+
+@dataclass(frozen=True)
+class NetworkFit:
+    """A network with its readout, and what its decision is fitted to.
+
+    Attributes
+    ----------
+    model : Model
+        The network.
+    solved : Solved
+        What is known about its readout.
+    scores : Scored
+        Leave-one-out scores of the rows that judge, on the scale of the one-hot.
+    between : array of shape (N, N)
+        Covariance of the one-hot with the scores of the fit itself.
+    summary : Summary
+        Some training rows.
+    draft : Draft or None
+        The network before its readout, with the rows, where these were fitted at once.
+    innovations : Innovations or None
+        What was read, where it was innovations of few rows.
+    """
+
+    model: Model
+    solved: Solved
+    scores: Scored
+    between: Array
+    summary: Summary
+    draft: Draft | None
+    innovations: Innovations | None = None
+
+    @property
+    def alone(self) -> "NetworkFit":
+        """The same without what it takes to read the network again."""
+        return replace(self, draft=None, innovations=None)
+
+
+def passable(settings: Settings, census: Range) -> bool:
+    """Say whether blocks of rows suffice: without cases and minimum norms, and with rows enough for innovations."""
+    n_concepts = int(census.varies.sum()) * (settings.terms or 1)
+    if settings.readout == "final" or settings.cases or settings.alpha == 0 or n_concepts == 0:
+        return False
+    return settings.alpha != "loo" or bool(census.total >= FEW_ROWS * n_concepts)
+
+
+def fit_network(
+    source: Source[Rows], census: Range, settings: Settings, concepts: Concepts | None = None
+) -> NetworkFit:
+    """Fit one network; `concepts` may be given where they are known already.
+
+    More rows than are fitted at once need `passable` settings.
+    """
+    plan = draft(source, census, settings, concepts)
+    if plan.few:
+        assert source.whole is not None
+        return _fit(plan, at_once.solve(plan), summarise(source.whole))
+    judges, summary = choose_judges(source, census, most_judges(len(census.mass), settings.alpha != "loo"))
+    states = source.beside(judges).map(partial(initial_states, plan.concepts), len(plan.reference) + 4)
+    if settings.alpha == "loo":
+        known = innovations(plan)
+        followed = states.through(partial(mapped, plan.network, plan.reference, known.basis))
+        return _fit(plan, Solution(*shrink(plan, known, followed)), summary)
+    solved, smoother, _ = _ridge(plan)
+    scores = states.through(partial(designed, smoother.frame)).reduce(partial(scored, smoother, census.mass))
+    return _fit(plan, Solution(solved, scores, smoother.between), summary)
+
+
+def _ridge(plan: Draft) -> tuple[Solved, Smoother, Source[Design]]:
+    settings = plan.settings
+    rows, weight = sample(plan, sample_sizes(len(plan.reference), plan.census.total)[1])
+    frame = Frame.from_sample(plan.network, plan.reference, rows, weight, settings.max_iter, settings.tol)
+    return fit_ridge(
+        lambda frame: plan.states.through(partial(designed, frame)), frame, float(settings.alpha), settings.tol
+    )
+
+
+def _fit(plan: Draft, solution: Solution, summary: Summary) -> NetworkFit:
+    solved = solution.solved
+    model = Model(plan.concepts, plan.network, solved.readout)
+    kept = (plan, solution.innovations) if plan.few else (None, None)
+    return NetworkFit(model, solved, solution.scores, solution.between, summary, *kept)
+
+
+def remember(known: NetworkFit) -> NetworkFit:
+    """Read a network of few rows again together with cases, from the innovations that are known already."""
+    assert known.draft is not None
+    return _fit(known.draft, at_once.with_cases(known.draft, known.innovations), known.summary)
