@@ -31,6 +31,8 @@ ESTIMATORS = {
     "TabularClassifier": "cogmap.estimators.tabular",
 }
 """The estimators that a file may hold, and the modules that they come from."""
+TAGS = ("float", "tuple", "range", "dict", "array", "objects", "knowledge", "estimator")
+"""What an object with one key may be; for each there is a method that decodes it."""
 TENSORS = {"b": "BOOL", "i": "I64", "f": "F64"}
 
 
@@ -118,7 +120,7 @@ class Value:
             return self._decode_all(node, scope)
         scope.need(len(node) == 1 and next(iter(node)) in TAGS, f"an object with one of the keys {', '.join(TAGS)}")
         ((tag, content),) = node.items()
-        return TAGS[tag](self, content, scope.at(tag))
+        return getattr(self, f"_decode_{tag}")(content, scope.at(tag))
 
     def decode_estimator(self, node: Json, scope: Scope) -> Content:
         """Return the content of an estimator that is not fitted."""
@@ -138,6 +140,9 @@ class Value:
     def _decode_all(self, node: Json, scope: Scope) -> list[Any]:
         inner = Value(self.depth - 1)
         return [inner.decode(entry, scope.at(i)) for i, entry in enumerate(scope.items(node))]
+
+    def _decode_estimator(self, node: Json, scope: Scope) -> Content:
+        return self.decode_estimator(node, scope)
 
     def _decode_float(self, node: Json, scope: Scope) -> float:
         scope.need(isinstance(node, str) and node in NOT_FINITE, f"one of {', '.join(NOT_FINITE)}")
@@ -186,18 +191,6 @@ class Value:
             return Knowledge(from_json(node))
         except (TypeError, ValueError, RecursionError) as error:
             raise ModelFileError(f"{scope.path} is no knowledge: {str(error)[:300]}") from error
-
-
-TAGS = {
-    "float": Value._decode_float,
-    "tuple": Value._decode_tuple,
-    "range": Value._decode_range,
-    "dict": Value._decode_dict,
-    "array": Value._decode_array,
-    "objects": Value._decode_objects,
-    "knowledge": Value._decode_knowledge,
-    "estimator": Value.decode_estimator,
-}
 
 
 @dataclass(frozen=True)
