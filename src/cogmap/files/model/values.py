@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...errors import ModelFileError
 from ...knowledge import Knowledge
 from ...knowledge.text import from_json
-from .kinds import Array, Json, Scope, Whole, Written
+from .kinds import Array, Json, Scope, Sink, Whole
 
 DEPTH = 8
 RANGE_LIMIT = 1 << 16
@@ -52,7 +52,7 @@ class Value:
 
     depth: int = DEPTH
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the node of a value."""
         if isinstance(value, np.generic):
             value = value.item()
@@ -66,7 +66,7 @@ class Value:
             raise ModelFileError(f"{path} is nested more than {DEPTH} deep.")
         return self._encode_container(value, path, arrays)
 
-    def _encode_container(self, value: Any, path: str, arrays: Written) -> Json:
+    def _encode_container(self, value: Any, path: str, arrays: Sink) -> Json:
         if isinstance(value, range):
             return {"range": [value.start, value.stop, value.step]}
         if isinstance(value, dict):
@@ -84,7 +84,7 @@ class Value:
             return self._encode_array(np.asarray(value), path, arrays)
         raise ModelFileError(f"{path} is a {type(value).__name__}, which no file can hold.")
 
-    def encode_estimator(self, estimator: Any, path: str, arrays: Written) -> dict[str, Json]:
+    def encode_estimator(self, estimator: Any, path: str, arrays: Sink) -> dict[str, Json]:
         """Return the class and the parameters of an estimator."""
         name = type(estimator).__name__
         if ESTIMATORS.get(name) != type(estimator).__module__:
@@ -93,11 +93,11 @@ class Value:
         nodes = {key: inner.encode(value, f"{path}.parameters.{key}", arrays) for key, value in parameters}
         return {"class": name, "parameters": nodes}
 
-    def _encode_all(self, values: Any, path: str, arrays: Written) -> list[Json]:
+    def _encode_all(self, values: Any, path: str, arrays: Sink) -> list[Json]:
         inner = Value(self.depth - 1)
         return [inner.encode(value, f"{path}.{i}", arrays) for i, value in enumerate(values)]
 
-    def _encode_array(self, value: NDArray[Any], path: str, arrays: Written) -> Json:
+    def _encode_array(self, value: NDArray[Any], path: str, arrays: Sink) -> Json:
         if (dtype := TENSORS.get(value.dtype.kind)) is not None:
             return {"array": Array(dtype, None).encode(value, f"{path}.array", arrays)}
         if value.dtype.kind not in "OU":
@@ -199,7 +199,7 @@ class Names:
 
     size: str
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return a list of text."""
         return [str(name) for name in value]
 
@@ -216,7 +216,7 @@ class Names:
 class NameList:
     """A tuple of text."""
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the list."""
         return [str(name) for name in value]
 
@@ -233,7 +233,7 @@ class Labels:
 
     size: str
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return dtype and values."""
         dtype = "str" if value.dtype.kind == "U" else value.dtype.name
         if dtype not in ("bool", "str", "object", *INTEGERS, *FLOATS):
