@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..core.fit.fitted import Fitted
 from ..core.types import Array, Codes
 from ..estimators.base import NetworkClassifier
 from ..estimators.tabular import TabularClassifier
@@ -142,16 +143,15 @@ def subject_of(estimator: Any, X: Any) -> Subject:
             for column, places in zip(estimator.columns_, column_groups(estimator.columns_), strict=True)
         ]
         encoded = None if X is None else estimator.encode(X).to_numpy(dtype=np.float64)
-        return _of_network(estimator.classifier_, encoded, features)
+        return _of_fitted(estimator.fitted_, encoded, features)
     if isinstance(estimator, NetworkClassifier):
         check_is_fitted(estimator)
         rows = None if X is None else checked_rows(estimator, X, reset=False)
-        return _of_network(estimator, rows, _numbers(list(estimator.fitted_.feature_names)))
+        return _of_fitted(estimator.fitted_, rows, _numbers(list(estimator.fitted_.feature_names)))
     return _of_other(estimator, X)
 
 
-def _of_network(network: NetworkClassifier, rows: Array | None, features: list[Feature]) -> Subject:
-    fitted = network.fitted_
+def _of_fitted(fitted: Fitted, rows: Array | None, features: list[Feature]) -> Subject:
     weight = fitted.summary.weight if rows is None else np.ones(len(rows))
     rows = fitted.summary.rows if rows is None else rows
     return Subject(rows, weight, tuple(features), fitted.classes, fitted.scores)

@@ -69,6 +69,8 @@ class TabularClassifier(ExplainableTable, ClassifierMixin, BaseEstimator):
         Number of columns of X.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, where X had names.
+    fitted_ : Fitted
+        The whole fitted state of the network as one frozen value.
     target_name_ : str or None
         Name of y, where it had one.
     feature_importances_ : array of shape (n_features_in_,)
@@ -321,8 +323,7 @@ class TabularClassifier(ExplainableTable, ClassifierMixin, BaseEstimator):
 
         check_is_fitted(self)
         options: dict[str, Any] = {"opset": opset, "contributions": contributions, "dtype": dtype}
-        fitted, kind = self.classifier_.fitted_, type(self.classifier_).__name__
-        return export(fitted, path, kind=kind, columns=self.columns_, **options)
+        return export(self.fitted_, path, kind=type(self.classifier_).__name__, columns=self.columns_, **options)
 
     def _described(self, frame: "pd.DataFrame", weight: Array, known: Sequence[Column] | None) -> tuple[Column, ...]:
         """Learn what the columns mean; raise one error for all that cannot be used."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.fit.fitted import Fitted
 from ..core.types import Array
 from ..explain.columns import TabularExplanation, by_columns
 from ..explain.relevance_table import RelevanceTable
@@ -27,6 +28,11 @@ class ExplainableTable:
 
     classifier_: NetworkClassifier
     columns_: tuple[Column, ...]
+
+    @property
+    def fitted_(self) -> Fitted:
+        """The fitted value of the network."""
+        return self.classifier_.fitted_
 
     def encode(self, X: Any) -> "pd.DataFrame":
         """Return the numbers that the network sees.

@@ -38,7 +38,7 @@ By = Literal["feature", "iteration"]
 
 
 @dataclass(frozen=True)
-class Step:
+class Bar:
     """One bar: label, first iteration or feature, start and end, and each concept's part (none but by iteration)."""
 
     label: str
@@ -54,7 +54,7 @@ class Row:
 
     label: str
     detail: str
-    step: Step | None = None
+    step: Bar | None = None
 
 
 class WaterfallDisplay:
@@ -243,14 +243,14 @@ class WaterfallDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def steps(self, n_bars: int = 12) -> list[Step]:
+    def steps(self, n_bars: int = 12) -> list[Bar]:
         """Return the bars in order: features by size, or iterations, without the last ones that add nothing."""
         parts = self._feature_parts(n_bars) if self.by == "feature" else self._iteration_parts(n_bars)
         if self.cases:
             parts.append(("cases", len(self.contributions), self.cases, np.array([])))
         bars, total = [], self.start
         for label, first, change, part in parts:
-            bars.append(Step(label, first, total, total + change, part))
+            bars.append(Bar(label, first, total, total + change, part))
             total = total + change
         return bars
 
@@ -300,7 +300,7 @@ class WaterfallDisplay:
         first = self.compared if self.by == "feature" else "every row"
         return [Row(first, evidence_text(self.start)), *rows, Row("this row", evidence_text(self.evidence))]
 
-    def _draw_step(self, ax: Any, y: int, step: Step) -> None:
+    def _draw_step(self, ax: Any, y: int, step: Bar) -> None:
         rises = step.end >= step.start
         bar = ax.barh(y, step.end - step.start, 0.62, left=step.start, color=POSITIVE if rises else NEGATIVE)
         bar[0].set(hatch="" if rises else HATCH, edgecolor="white", linewidth=0.5)
@@ -340,7 +340,7 @@ def compared_with(explanation: Explanation) -> str:
     return "other rows" if explanation.baseline_values is None else "the baseline"
 
 
-def _detail(step: Step, names: list[str], n_concepts: int) -> str:
+def _detail(step: Bar, names: list[str], n_concepts: int) -> str:
     """Return the change, and the odds or the largest concepts behind it."""
     if not len(step.parts):
         return f"{evidence_text(step.end - step.start)}   {odds_mark(step.end - step.start)}"

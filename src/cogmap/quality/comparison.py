@@ -31,10 +31,13 @@ SHOWN = 8
 
 
 class Classifier(Protocol):
-    """What is compared of a fitted model: an estimator, or one that contains another as its `classifier_`."""
+    """What is compared of a fitted model."""
 
     classes_: NDArray[Any]
-    n_features_in_: int
+
+    @property
+    def fitted_(self) -> Fitted:
+        """The fitted value, of which edges are compared."""
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
@@ -184,13 +187,8 @@ def compare(before: Classifier, after: Classifier, X: ArrayLike, y: ArrayLike, n
     rows = tuple(ChangedRow(int(i), predicted[0][i], predicted[1][i], truth[i]) for i in changed)
     numbers = zip(before.relevance().tolist(), after.relevance().tolist(), strict=True)
     relevance = {name: Change(*pair) for name, pair in zip(feature_names(before), numbers, strict=True)}
-    edges = _changed_edges(_edges(before), _edges(after))
+    edges = _changed_edges(before.fitted_.edges, after.fitted_.edges)
     return Comparison(len(truth), n_folds, **scores, rows=rows, relevance=relevance, edges=edges)
-
-
-def _edges(model: Any) -> dict[Edge, float]:
-    fitted: Fitted = getattr(model, "classifier_", model).fitted_
-    return fitted.edges
 
 
 def _checked_folds(truth: NDArray[Any], n_folds: int) -> int:

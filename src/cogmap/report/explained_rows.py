@@ -42,7 +42,7 @@ def chosen_rows(subject: Subject, told: Unseen) -> list[tuple[int, str]]:
 
 def _typical(subject: Subject, told: Unseen) -> list[tuple[int, str]]:
     right = told.predicted == subject.codes
-    initial = subject.network.fitted_.networks[0].concepts(subject.encoded)
+    initial = subject.model.fitted_.networks[0].concepts(subject.encoded)
     spread = initial.std(axis=0)
     scaled: Array = initial / np.where(spread > 0, spread, 1.0)
     frequent = np.argsort(-np.bincount(subject.codes, minlength=len(subject.classes)), kind="stable")[:MOST_TYPICAL]

@@ -34,8 +34,8 @@ def overview(subject: Subject) -> dict[str, Any]:
         ],
         "n_concepts": len(network.concept_names_),
         "n_iterations": int(network.n_iter_),
-        "networks": _networks(network.fitted_),
-        "n_remembered": _remembered(network.fitted_),
+        "networks": _networks(subject.model.fitted_),
+        "n_remembered": _remembered(subject.model.fitted_),
         "parameters": _parameters(network),
         "columns": _columns(subject.model),
     }

@@ -10,7 +10,7 @@ from typing import Any
 from ...tables import amounts, dates
 from ...tables.columns import KINDS, OTHER, Column
 from ...tables.description import MOST_RARE
-from .kinds import Json, Maybe, Named, Real, Scope, Written
+from .kinds import Choice, Json, Maybe, Real, Scope, Sink
 
 FIELDS = {"name", "kind", "fill", "categories", "other", "missing"}
 LATER: dict[str, Json] = {"format": "", "first": None, "parts": [], "rare": [], "remark": ""}
@@ -24,7 +24,7 @@ REMARK = 1000
 class Text:
     """Text."""
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the text."""
         return str(value)
 
@@ -35,12 +35,12 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnList:
     """A tuple of columns."""
 
     size: str
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return a list of their attributes."""
         lists = ("categories", "parts", "rare")
         return [asdict(column) | {name: list(getattr(column, name)) for name in lists} for column in value]
@@ -55,7 +55,7 @@ class Columns:
         node = LATER | scope.entries(node, FIELDS, frozenset(LATER))
         flags = [node["other"], node["missing"]]
         scope.need(all(isinstance(flag, bool) for flag in flags), "a column whose flags are true or false")
-        kind = Named({name: name for name in KINDS}).decode(node["kind"], scope.at("kind"))
+        kind = Choice({name: name for name in KINDS}).decode(node["kind"], scope.at("kind"))
         column = Column(
             Text().decode(node["name"], scope.at("name")),
             kind,

@@ -99,7 +99,7 @@ def _sealed(metadata: Any) -> str:
     return metadata[KEY]
 
 
-class Tensor(NamedTuple):
+class TensorPlace(NamedTuple):
     """An array of the file: where its bytes are among the data, and what they mean."""
 
     start: int
@@ -108,7 +108,7 @@ class Tensor(NamedTuple):
     shape: tuple[int, ...]
 
 
-def _tensors(header: dict[str, Any], n_bytes: int) -> dict[str, Tensor]:
+def _tensors(header: dict[str, Any], n_bytes: int) -> dict[str, TensorPlace]:
     """Return the arrays of a header; they must fill the data, without gaps and one after another."""
     tensors = {name: _tensor(name, entry) for name, entry in header.items()}
     place = 0
@@ -123,13 +123,13 @@ def _tensors(header: dict[str, Any], n_bytes: int) -> dict[str, Tensor]:
     return tensors
 
 
-def _tensor(name: str, entry: Any) -> Tensor:
+def _tensor(name: str, entry: Any) -> TensorPlace:
     sound = isinstance(entry, dict) and entry.keys() == {"dtype", "shape", "data_offsets"}
     sound = sound and entry["dtype"] in tuple(DTYPES) and _are_sizes(entry["shape"])
     sound = sound and _are_sizes(entry["data_offsets"]) and len(entry["data_offsets"]) == 2
     if sound:
         start, stop = entry["data_offsets"]
-        tensor = Tensor(start, stop, entry["dtype"], tuple(entry["shape"]))
+        tensor = TensorPlace(start, stop, entry["dtype"], tuple(entry["shape"]))
         if tensor.stop - tensor.start == prod(tensor.shape) * DTYPES[tensor.dtype].itemsize:
             return tensor
     raise ModelFileError(

@@ -11,16 +11,16 @@ from ... import __version__
 from ...core.network.activation import EPSILON
 from ...errors import ModelFileError
 from .estimators import Estimator
-from .kinds import Arrays, Json, Scope, Written
+from .kinds import Arrays, Json, Scope, Sink
 from .values import ESTIMATORS, Content
 
 FORMAT = 2
 """Version of the format; a file of a later version is refused."""
 
 
-def to_document(estimator: Any, data_sha256: str | None) -> tuple[Json, Written]:
+def to_document(estimator: Any, data_sha256: str | None) -> tuple[Json, Sink]:
     """Return the document of a fitted estimator and its arrays; `data_sha256` is the digest of the file it learned."""
-    arrays: Written = {}
+    arrays: Sink = {}
     return {
         "format": FORMAT,
         "library": f"cogmap {__version__}",

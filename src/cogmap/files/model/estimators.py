@@ -15,8 +15,8 @@ from ...core.fit.fitted import Fitted, Member
 from ...core.fit.model import Model
 from ...errors import ModelFileError
 from ...knowledge import Knowledge
-from .columns import Columns, Text, complete_tabular
-from .kinds import Array, Json, Kind, Maybe, Real, Scope, Whole, Written
+from .columns import ColumnList, Text, complete_tabular
+from .kinds import Array, Json, Kind, Maybe, Real, Scope, Sink, Whole
 from .schema import CONCEPTS, DECISION, NETWORK, READOUT, SUMMARY
 from .soundness import check_classifier
 from .values import Content, Labels, NameList, Names, Value
@@ -31,7 +31,7 @@ Members = tuple[Member, ...]
 class Stack:
     """The members of an estimator, each a network with its readout, and their weights."""
 
-    def encode(self, value: Members, path: str, arrays: Written) -> Json:
+    def encode(self, value: Members, path: str, arrays: Sink) -> Json:
         """Return the different networks, and the members in order."""
         networks: dict[int, Model] = {}
         for model, _ in value:
@@ -51,7 +51,7 @@ class Stack:
             ],
         }
 
-    def _network(self, model: Model, path: str, arrays: Written) -> Json:
+    def _network(self, model: Model, path: str, arrays: Sink) -> Json:
         return {
             "concepts": CONCEPTS.encode(model.concepts, f"{path}.concepts", arrays),
             "network": NETWORK.encode(model.network, f"{path}.network", arrays),
@@ -120,7 +120,7 @@ class Estimator:
 
     names: tuple[str, ...]
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return class, parameters and fitted attributes."""
         if (name := type(value).__name__) not in self.names:
             raise ModelFileError(f"a {name} is none of the estimators that a file holds: {', '.join(self.names)}.")
@@ -214,7 +214,7 @@ FITTED = {
             Field("n_features_in_", Whole("F")),
             Field("feature_names_in_", Names("F"), optional=True),
             Field("target_name_", Maybe(Text())),
-            Field("columns_", Columns("F")),
+            Field("columns_", ColumnList("F")),
             Field("classifier_", Estimator(("LTCNClassifier", "LTCNClassifierCV"))),
         ),
         complete_tabular,

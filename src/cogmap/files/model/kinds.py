@@ -84,13 +84,14 @@ class Scope:
         return list(node)
 
 
-Written = dict[str, NDArray[Any]]
+Sink = dict[str, NDArray[Any]]
+"""Where encoding puts arrays, by their paths."""
 
 
 class Kind(Protocol):
     """A way to write a value and to read it again."""
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the JSON node of a value, its arrays put into `arrays`."""
 
     def decode(self, node: Json, scope: Scope) -> Any:
@@ -103,7 +104,7 @@ class Whole:
 
     size: str | None = None
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the number."""
         return int(value)
 
@@ -123,7 +124,7 @@ class Real:
     low: float = -np.inf
     high: float = np.inf
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the number, or its name where JSON has no digits for it."""
         value = float(value)
         return value if isfinite(value) else str(value)
@@ -143,7 +144,7 @@ class Maybe:
 
     kind: Kind
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return null or the value's node."""
         return None if value is None else self.kind.encode(value, path, arrays)
 
@@ -153,12 +154,12 @@ class Maybe:
 
 
 @dataclass(frozen=True)
-class Named:
+class Choice:
     """One of a few known objects, written by its name."""
 
     objects: Mapping[str, Any]
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the name."""
         for name, known in self.objects.items():
             if known == value:
@@ -178,7 +179,7 @@ class Array:
     dtype: str
     shape: tuple[str | int, ...] | None
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Put the array among the file's and return its description."""
         value = np.asarray(value)
         if not np.can_cast(value.dtype, DTYPES[self.dtype], "safe"):
@@ -227,7 +228,7 @@ class Ragged:
     dtype: str
     size: str
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Put both arrays among the file's and return their descriptions."""
         joined = np.concatenate([np.empty(0, DTYPES[self.dtype]), *value])
         lengths = np.array([len(part) for part in value], dtype=np.int64)
@@ -254,7 +255,7 @@ class Record:
     fields: Mapping[str, Kind]
     check: Callable[[Any, Scope], None] | None = None
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return a JSON object of the attributes."""
         return {name: kind.encode(getattr(value, name), f"{path}.{name}", arrays) for name, kind in self.fields.items()}
 
@@ -273,7 +274,7 @@ class OneOf:
 
     records: Mapping[str, Record]
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the type's name and the object's node."""
         for name, record in self.records.items():
             if type(value) is record.make:
@@ -283,19 +284,19 @@ class OneOf:
     def decode(self, node: Json, scope: Scope) -> Any:
         """Return the object."""
         node = scope.entries(node, {"type", "value"})
-        record = Named(self.records).decode(node["type"], scope.at("type"))
+        record = Choice(self.records).decode(node["type"], scope.at("type"))
         return record.decode(node["value"], scope.at("value"))
 
 
 @dataclass(frozen=True)
-class Revised:
+class Revision:
     """A record whose fields changed: `before` reads those of earlier formats, which alone have the key `sign`."""
 
     record: Record
     sign: str
     before: Record
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the node of the present format."""
         return self.record.encode(value, path, arrays)
 

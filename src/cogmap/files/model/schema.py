@@ -19,7 +19,7 @@ from ...core.readout.shrunken import ShrunkReadout
 from ...core.readout.states import StateReadout
 from ...core.trajectory.innovations import Basis
 from ...core.types import Array as Floats
-from .kinds import Array, Kind, Named, OneOf, Ragged, Real, Record, Revised, Scope
+from .kinds import Array, Choice, Kind, OneOf, Ragged, Real, Record, Revision, Scope
 
 
 def _check_scaling(scaling: Scaling, scope: Scope) -> None:
@@ -90,7 +90,7 @@ NETWORK = Record(
         "weights": Array("F64", ("M", "M")),
         "bias": Array("F64", ("M",)),
         "phi": Real(low=0.0, high=1.0),
-        "activation": Named(ACTIVATIONS),
+        "activation": Choice(ACTIVATIONS),
     },
     _check_network,
 )
@@ -153,7 +153,7 @@ def _decision_of_format_1(projection: Floats, offset: Floats, prior_exponent: fl
 
 
 _DECODED: dict[str, Kind] = {"projection": Array("F64", ("N", "N")), "offset": Array("F64", ("N",))}
-DECISION = Revised(
+DECISION = Revision(
     Record(Decision, {**_DECODED, "shift": Array("F64", ("N",))}),
     "sharpness",
     Record(_decision_of_format_1, {**_DECODED, "prior_exponent": Real(), "sharpness": Real(low=0.0)}),

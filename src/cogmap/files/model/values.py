@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...errors import ModelFileError
 from ...knowledge import Knowledge
 from ...knowledge.text import from_json
-from .kinds import Array, Json, Scope, Whole, Written
+from .kinds import Array, Json, Scope, Sink, Whole
 
 DEPTH = 8
 RANGE_LIMIT = 1 << 16
@@ -31,6 +31,8 @@ ESTIMATORS = {
     "TabularClassifier": "cogmap.estimators.tabular",
 }
 """The estimators that a file may hold, and the modules that they come from."""
+TAGS = ("float", "tuple", "range", "dict", "array", "objects", "knowledge", "estimator")
+"""What an object with one key may be; for each there is a method that decodes it."""
 TENSORS = {"b": "BOOL", "i": "I64", "f": "F64"}
 
 
@@ -50,7 +52,7 @@ class Value:
 
     depth: int = DEPTH
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the node of a value."""
         if isinstance(value, np.generic):
             value = value.item()
@@ -64,7 +66,7 @@ class Value:
             raise ModelFileError(f"{path} is nested more than {DEPTH} deep.")
         return self._encode_container(value, path, arrays)
 
-    def _encode_container(self, value: Any, path: str, arrays: Written) -> Json:
+    def _encode_container(self, value: Any, path: str, arrays: Sink) -> Json:
         if isinstance(value, range):
             return {"range": [value.start, value.stop, value.step]}
         if isinstance(value, dict):
@@ -82,7 +84,7 @@ class Value:
             return self._encode_array(np.asarray(value), path, arrays)
         raise ModelFileError(f"{path} is a {type(value).__name__}, which no file can hold.")
 
-    def encode_estimator(self, estimator: Any, path: str, arrays: Written) -> dict[str, Json]:
+    def encode_estimator(self, estimator: Any, path: str, arrays: Sink) -> dict[str, Json]:
         """Return the class and the parameters of an estimator."""
         name = type(estimator).__name__
         if ESTIMATORS.get(name) != type(estimator).__module__:
@@ -91,11 +93,11 @@ class Value:
         nodes = {key: inner.encode(value, f"{path}.parameters.{key}", arrays) for key, value in parameters}
         return {"class": name, "parameters": nodes}
 
-    def _encode_all(self, values: Any, path: str, arrays: Written) -> list[Json]:
+    def _encode_all(self, values: Any, path: str, arrays: Sink) -> list[Json]:
         inner = Value(self.depth - 1)
         return [inner.encode(value, f"{path}.{i}", arrays) for i, value in enumerate(values)]
 
-    def _encode_array(self, value: NDArray[Any], path: str, arrays: Written) -> Json:
+    def _encode_array(self, value: NDArray[Any], path: str, arrays: Sink) -> Json:
         if (dtype := TENSORS.get(value.dtype.kind)) is not None:
             return {"array": Array(dtype, None).encode(value, f"{path}.array", arrays)}
         if value.dtype.kind not in "OU":
@@ -118,7 +120,7 @@ class Value:
             return self._decode_all(node, scope)
         scope.need(len(node) == 1 and next(iter(node)) in TAGS, f"an object with one of the keys {', '.join(TAGS)}")
         ((tag, content),) = node.items()
-        return TAGS[tag](self, content, scope.at(tag))
+        return getattr(self, f"_decode_{tag}")(content, scope.at(tag))
 
     def decode_estimator(self, node: Json, scope: Scope) -> Content:
         """Return the content of an estimator that is not fitted."""
@@ -138,6 +140,9 @@ class Value:
     def _decode_all(self, node: Json, scope: Scope) -> list[Any]:
         inner = Value(self.depth - 1)
         return [inner.decode(entry, scope.at(i)) for i, entry in enumerate(scope.items(node))]
+
+    def _decode_estimator(self, node: Json, scope: Scope) -> Content:
+        return self.decode_estimator(node, scope)
 
     def _decode_float(self, node: Json, scope: Scope) -> float:
         scope.need(isinstance(node, str) and node in NOT_FINITE, f"one of {', '.join(NOT_FINITE)}")
@@ -188,25 +193,13 @@ class Value:
             raise ModelFileError(f"{scope.path} is no knowledge: {str(error)[:300]}") from error
 
 
-TAGS = {
-    "float": Value._decode_float,
-    "tuple": Value._decode_tuple,
-    "range": Value._decode_range,
-    "dict": Value._decode_dict,
-    "array": Value._decode_array,
-    "objects": Value._decode_objects,
-    "knowledge": Value._decode_knowledge,
-    "estimator": Value.decode_estimator,
-}
-
-
 @dataclass(frozen=True)
 class Names:
     """An array of text."""
 
     size: str
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return a list of text."""
         return [str(name) for name in value]
 
@@ -223,7 +216,7 @@ class Names:
 class NameList:
     """A tuple of text."""
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return the list."""
         return [str(name) for name in value]
 
@@ -240,7 +233,7 @@ class Labels:
 
     size: str
 
-    def encode(self, value: Any, path: str, arrays: Written) -> Json:
+    def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return dtype and values."""
         dtype = "str" if value.dtype.kind == "U" else value.dtype.name
         if dtype not in ("bool", "str", "object", *INTEGERS, *FLOATS):
