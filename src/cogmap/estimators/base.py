@@ -36,14 +36,14 @@ MOST_ITERATIONS = 10**6
 class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is one value, `fitted_`: networks, seen as one with block-diagonal inner weights.
 
-    Checking the training rows sets `classes_`, `class_count_` and `knowledge_`; every fit of a subclass ends by setting
-    `fitted_`, and the attributes that show the network follow from it.
+    Counting the training rows sets `classes_`, `class_count_` and `knowledge_` (`fitting`). Every fit of a subclass
+    ends by setting `fitted_`, and the attributes that show the network follow from it.
     """
 
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
     classes_: NDArray[Any]
     class_count_: Array
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     class_weight: Any
     knowledge: Knowledge | None
     knowledge_: Knowledge
@@ -272,12 +272,6 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         """Raise an error where a parameter is not what it may be."""
         raise NotImplementedError
 
-    def _check_stored(self) -> None:
-        """Raise a `ModelFileError` where no file may hold these parameters."""
-        largest = max(np.ravel(self.get_params(deep=False)["max_iter"]).tolist(), default=0)
-        if largest > MOST_ITERATIONS:
-            raise ModelFileError(f"model.fitted.max_iter must be at most {MOST_ITERATIONS}.")
-
     def settings(self, census: Range) -> list[Settings]:
         """Return what the core needs to know of the parameters of every network, given the range of the features."""
         raise NotImplementedError
@@ -285,6 +279,12 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
     def fit_source(self, source: Source[Rows], census: Range, every: Sequence[Settings]) -> None:
         """Fit networks of these settings to rows, wherever they are."""
         raise NotImplementedError
+
+    def _check_stored(self) -> None:
+        """Raise a `ModelFileError` where no file may hold these parameters."""
+        largest = max(np.ravel(self.get_params(deep=False)["max_iter"]).tolist(), default=0)
+        if largest > MOST_ITERATIONS:
+            raise ModelFileError(f"model.fitted.max_iter must be at most {MOST_ITERATIONS}.")
 
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -315,7 +315,7 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
                 "Leave-one-out finds nothing in these rows that tells the classes apart: every row gets the classes' "
                 "shares as its probabilities. Give more rows, fewer concepts (terms, features), or other features.",
                 NoInformationWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
         names, (outer_weights, outer_bias) = tuple(feature_names(self)), outer
         self.fitted_ = Fitted(

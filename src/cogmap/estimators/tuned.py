@@ -294,7 +294,7 @@ feature_importances_, fitted_
             size = prod(len(as_grid(getattr(self, name))) for name in GRID)
             if not size <= len(self.cv_results_["params"]) <= size + 1:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
-            self._configurations()
+            self.check_parameters()
         super()._check_stored()
 
     def _report(self, candidates: Sequence[Candidate], weights: Array, best: Candidate) -> None:

@@ -83,7 +83,7 @@ def class_shares(class_weight: Any, classes: NDArray[Any], count: Array) -> Arra
         warnings.warn(
             f"y holds {len(classes)} classes: {COST_OF_CLASSES} If y is a quantity, cut it into a few ranges.",
             ManyClassesWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
     return share
 

@@ -87,7 +87,7 @@ class Reading:
 class StreamSupply:
     """Blocks that come again in each pass; few rows are held from the first one."""
 
-    reading: "Reading"
+    reading: Reading
     keep: Keep
     counted: Census
     held: list[RawBlock]
