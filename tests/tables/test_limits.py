@@ -14,8 +14,8 @@ from cogmap import DataFileError, LTCNClassifier, stream
 from cogmap.errors import TooLargeError
 from cogmap.intake import memory
 from cogmap.intake.progress import Meter
-from cogmap.tables.parts import open_parts
 from cogmap.tables import csv_parts, layout, limits, lines
+from cogmap.tables.parts import open_parts
 from cogmap.tables.table import read_table
 
 READERS = {

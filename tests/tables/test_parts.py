@@ -8,8 +8,8 @@ import pytest
 
 from cogmap.errors import DataFileError
 from cogmap.intake.progress import Meter
-from cogmap.tables.parts import open_parts
 from cogmap.tables import csv_parts, limits
+from cogmap.tables.parts import open_parts
 from cogmap.tables.table import read_table
 from tests.people import people
 

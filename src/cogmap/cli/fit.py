@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ..intake.memory import in_words
-from .inputs import FILE, NEW_FILE, at_once, data_options, sheet_given, with_target
+from .inputs import FILE, NEW_FILE, at_once, data_options, open_data, with_target
 from .memory import MEMORY
 from .network import classes_option, network_options, refuse_given, say_dropped, unfitted
 from .output import emit, json_option, say, show, table_text
@@ -53,11 +53,9 @@ def fit(
       cogmap fit people.csv --target survived --drop name --categorical class
       cogmap fit wine.parquet --target kind --no-tune --terms 3 --json
     """
-    from ..tables.parts import open_parts
-
     if target is None:
         raise click.UsageError("Missing option '--target': the column that holds the classes.")
-    opened = open_parts(data, delimiter=delimiter, header=header, sheet=sheet_given())
+    opened = open_data(data, delimiter, header)
     need = opened.n_bytes + (TUNED_ROW * opened.n_rows if network["tune"] else 0)
     if need <= memory:
         X, y = with_target(at_once(opened), target, classes=classes)

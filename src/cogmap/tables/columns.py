@@ -273,6 +273,14 @@ def column_sums(encoded: Array, columns: Sequence[Column], axis: int = 0) -> Arr
     return np.moveaxis(total, 0, axis)
 
 
+def encoded(frame: "pd.DataFrame", columns: Sequence[Column]) -> "pd.DataFrame":
+    """Return the numbers that a network sees of a table, one column for each concept."""
+    import pandas as pd
+
+    parts = [column.encode(frame[column.name]) for column in columns if column.needed]
+    return pd.DataFrame(np.hstack(parts), columns=unique_concepts(columns), index=frame.index)
+
+
 def unique_concepts(columns: Sequence[Column]) -> list[str]:
     """Return the names of all encoded columns; raise where two are the same."""
     names = [name for column in columns for name in column.concepts]

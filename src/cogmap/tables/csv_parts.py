@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DataFileError
 from ..intake.progress import Meter
@@ -187,10 +187,10 @@ class CsvParts:
 
     def _bounded(self, blocks: Iterator[list[str]], file: io.TextIOWrapper) -> Iterator[list[str]]:
         """Yield blocks; refuse a zipped file that becomes too large."""
-        most = allowed_size(self.contents.size)
+        most, unpacked = allowed_size(self.contents.size), cast("gzip.GzipFile", file.buffer)
         for block in blocks:
             if self.contents.zipped:
-                check_size(self.path, file.buffer.tell(), most)
+                check_size(self.path, unpacked.tell(), most)
             yield block
 
     def _open(self) -> Any:
@@ -256,7 +256,7 @@ def _exact_numbers(version: str) -> dict[str, Any]:
 
 
 def parsed(
-    path: "Path", text: str, written: Layout, *, header: bool, types: dict[str, type] | None = None
+    path: "Path", text: str, written: Layout, *, header: bool, types: dict[str, Any] | None = None
 ) -> "pd.DataFrame":
     """Let pandas find the columns' types, but for those given; `header` says whether the first row is one."""
     import pandas as pd
