@@ -248,9 +248,13 @@ def as_text(values: "pd.Series", name: str, fill: str = "") -> NDArray[Any]:
     return texts[codes]
 
 
-def different_texts(values: "pd.Series", name: str) -> list[str]:
-    """Return the different values that are not missing, as text."""
-    return list(dict.fromkeys(spelled(value) for value in _factorized(values, name)[1]))
+def text_masses(values: "pd.Series", name: str, weight: Array) -> dict[str, float]:
+    """Return the different values that are not missing as text, in order, and how much each weighs."""
+    codes, different = _factorized(values, name)
+    masses: Counter[str] = Counter()
+    for value, mass in zip(different, np.bincount(codes[codes >= 0], weight[codes >= 0], len(different)), strict=True):
+        masses[spelled(value)] += mass
+    return {text: float(masses[text]) for text in sorted(masses)}
 
 
 def spelled(value: Any) -> str:
