@@ -25,9 +25,9 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 import numpy as np
 import sklearn
 import torch
+from cogmap.core.device.source import DeviceSource
 
 from cogmap import LTCNClassifier
-from cogmap.core.device.source import DeviceSource
 from cogmap.intake import blocks as intake
 
 

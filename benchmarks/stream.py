@@ -3,12 +3,14 @@
 Contract:    COGMAP_DATA=… python benchmarks/stream.py contract
 Throughput:  python benchmarks/stream.py parquet --rows 1000000 --features 20 [--tuned]
 Raw CSV:     python benchmarks/stream.py csv --rows 100000
+Predictions: python benchmarks/stream.py predict --rows 200000 2000000
 
 `contract` fits every set at once and in blocks of 384 rows, and prints the largest change of any score of any row,
 relative to the largest score. `parquet` writes a file, fits it streamed, and before and after that as many rows in
 memory as `--memory` says; it prints rows per second of processor time, the peak of the resident memory, and the most
 space that temporary files took, each fit in a process of its own. `csv` writes eight numbers, one of them with missing
-values, a text and a flag, and has the command line fit them with `--memory 100MB`.
+values, a text and a flag, and has the command line fit them with `--memory 100MB`. `predict` writes such files too, and
+has the command line predict, evaluate and explain their rows with one model.
 """
 
 import argparse
@@ -162,6 +164,39 @@ def write_csv(path, n):
         table.to_csv(path, mode="a", index=False, header=start == 0)
 
 
+def cogmap(*arguments):
+    """Run a command in a process of its own; return its seconds of processor time and its peak memory in MB."""
+    code = "import sys; from cogmap.cli import main; main(sys.argv[1:])"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], **quiet)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, arguments
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def predict(arguments):
+    """Predict, evaluate and explain files of several sizes with one model."""
+    print("| rows | file | command | seconds | peak of the process |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        few, model, result = (Path(folder) / name for name in ("few.csv", "few.cogmap", "predicted.csv"))
+        write_csv(few, 20_000)
+        cogmap("fit", few, "--target", "y", "--no-tune", "--model", model)
+        for n in arguments.rows:
+            path = Path(folder) / f"{n}.csv"
+            write_csv(path, n)
+            commands = {
+                "predict --proba --keep x0": ("predict", model, path, "--proba", "--keep", "x0", "-o", result),
+                "evaluate": ("evaluate", model, path),
+                "explain --row 1000": ("explain", model, path, "--row", 1000),
+            }
+            for name, command in commands.items():
+                seconds, most = cogmap(*command)
+                size = path.stat().st_size / 1e6
+                print(f"| {n} | {size:.0f} MB | `{name}` | {seconds:.1f} | {most:.0f} MB |", flush=True)
+            path.unlink()
+
+
 def csv(arguments):
     """Fit a raw table from the command line."""
     with tempfile.TemporaryDirectory() as folder:
@@ -192,6 +227,9 @@ def main():
     one = commands.add_parser("csv")
     one.add_argument("--rows", type=int, default=10**5)
     one.set_defaults(run=csv)
+    one = commands.add_parser("predict")
+    one.add_argument("--rows", type=int, nargs="+", default=[200_000, 2_000_000])
+    one.set_defaults(run=predict)
     part = commands.add_parser("streamed")
     part.add_argument("path")
     part.add_argument("--tuned", action="store_true")

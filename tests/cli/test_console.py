@@ -144,7 +144,6 @@ WRITING = {
 
 @pytest.mark.parametrize("command", WRITING)
 def test_where_a_result_goes_is_checked_before_any_work(command, model, tmp_path, monkeypatch):
-    import cogmap.cli.first_demo
     import cogmap.cli.inputs
     import cogmap.tables.parts
 
@@ -154,7 +153,7 @@ def test_where_a_result_goes_is_checked_before_any_work(command, model, tmp_path
     monkeypatch.setattr(cogmap.cli.inputs, "load_model", work)
     monkeypatch.setattr(cogmap.tables.parts, "open_parts", work)
     monkeypatch.setattr(import_module("cogmap.cli.study"), "follow", work)  # the package has a command of that name
-    monkeypatch.setattr(cogmap.cli.first_demo, "measure", work)
+    monkeypatch.setattr(import_module("cogmap.cli.demo"), "measure", work)
     given = [model / part if "." in part else part for part in WRITING[command]]
     (tmp_path / "file").write_text("")
     assert "is not a folder" in run(*given, tmp_path / "file" / "x.out", code=2).stderr

@@ -162,12 +162,12 @@ def test_malformed_data_is_a_mistake(tmp_path):
 
 
 def test_what_is_missing_on_the_machine_is_a_failure(data, monkeypatch):
-    import cogmap.tables.table
+    import cogmap.tables.parts
 
     def unavailable(*_, **__):
         raise ImportError('pip install "cogmap[parquet]"')
 
-    monkeypatch.setattr(cogmap.tables.table, "read_table", unavailable)
+    monkeypatch.setattr(cogmap.tables.parts, "open_parts", unavailable)
     assert "cogmap[parquet]" in run("fit", data, *PLAIN, code=1).stderr
 
 

@@ -7,14 +7,9 @@ from functools import partial
 from itertools import islice
 
 import array_api_strict
+import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-import cogmap.core.device.blocks  # noqa: F401 # names the counterparts
-from cogmap.core.concepts import scaling
-from cogmap.core.concepts.concepts import fit_concepts
 from cogmap.core.device.factor import refined, root, states_factor
 from cogmap.core.device.increments import STEP, Reasoner, operations
 from cogmap.core.device.kernels import compiled
@@ -22,6 +17,11 @@ from cogmap.core.device.sampling import MIX, DeviceOutlyingness, device_keys, mi
 from cogmap.core.device.scaling import DeviceConcepts, Line, rank_knots
 from cogmap.core.device.source import DeviceSource, Joined
 from cogmap.core.device.space import Space, gram, pieces, times_triangle
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogmap.core.concepts import scaling
+from cogmap.core.concepts.concepts import fit_concepts
 from cogmap.core.fit import passes
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import Network

@@ -14,7 +14,7 @@ from cogmap.cli.inputs import with_target
 from cogmap.core.sums import sources
 from cogmap.estimators import tabular_stream
 from cogmap.intake import blocks, spill
-from cogmap.tables import parts as table_parts
+from cogmap.tables import limits
 from cogmap.tables.table import read_table
 from tests.people import people
 
@@ -24,7 +24,7 @@ def small_blocks(monkeypatch):
     """Let 100 rows be many, 384 a block, 170 a part, and nothing stay in memory."""
     monkeypatch.setattr(blocks, "MOST_ROWS", 100)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
-    monkeypatch.setattr(table_parts, "PART_ROWS", 170)
+    monkeypatch.setattr(limits, "PART_ROWS", 170)
     monkeypatch.setattr(spill, "IN_MEMORY", 0)
 
 

@@ -9,10 +9,10 @@ import array_api_strict
 import numpy as np
 import pytest
 import sklearn
-
-from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, load
 from cogmap.core.device import space as spaces
 from cogmap.core.device.space import Space
+
+from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, load
 from cogmap.core.readout import ridge_passes
 from cogmap.errors import IllConditionedWarning
 from cogmap.intake import blocks

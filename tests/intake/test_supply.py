@@ -3,10 +3,10 @@
 import array_api_strict
 import numpy as np
 import pytest
+from cogmap.core.device.space import Space
 from sklearn.utils.class_weight import compute_class_weight
 
 from cogmap import Knowledge, LTCNClassifier
-from cogmap.core.device.space import Space
 from cogmap.core.sums.sources import keep_small
 from cogmap.errors import KnowledgeWarning, ManyClassesWarning
 from cogmap.intake.blocks import Features, RawBlock

@@ -9,6 +9,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cogmap import LTCNClassifier, TabularClassifier
 from cogmap.quality.evaluation import (
+    Outcomes,
     calibration,
     class_codes,
     cross_validate,
@@ -175,3 +176,20 @@ def test_a_model_that_is_no_better_than_the_majority_is_told_so(wine):
     assert from_probabilities(probability, codes, ["no", "yes"]).remark.endswith("accuracy 0.750 against 0.750.")
     sure = np.array([[1, 0], [1, 0], [1, 0], [0, 1.0]])
     assert from_probabilities(sure, codes, ["no", "yes"]).remark == ""
+
+
+def test_rows_added_some_at_a_time_are_worth_what_they_are_at_once(rng):
+    probability, codes = rng.dirichlet(np.ones(3), 500), rng.integers(0, 3, 500)
+    predicted = np.where(rng.random(500) < 0.2, codes, probability.argmax(axis=1))
+    outcomes = Outcomes(3)
+    for begin in range(0, 500, 77):
+        rows = slice(begin, begin + 77)
+        outcomes.add(probability[rows], codes[rows], predicted[rows])
+    parts, whole = outcomes.evaluation("abc"), from_probabilities(probability, codes, list("abc"), predicted)
+    assert (parts.confusion == metrics.confusion_matrix(codes, predicted)).all()
+    assert parts.log_loss == pytest.approx(metrics.log_loss(codes, probability), rel=1e-13)
+    assert parts.kappa == pytest.approx(metrics.cohen_kappa_score(codes, predicted), rel=1e-13)
+    assert parts.balanced_accuracy == pytest.approx(metrics.balanced_accuracy_score(codes, predicted), rel=1e-13)
+    for one, other in zip(parts.calibration, whole.calibration, strict=True):
+        assert (one.n_rows, one.accuracy) == (other.n_rows, other.accuracy)
+        assert one.mean_probability == pytest.approx(other.mean_probability, rel=1e-13)

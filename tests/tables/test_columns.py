@@ -11,7 +11,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
 from cogmap.tables.columns import Column, unique_concepts
-from cogmap.tables.description import describe, weighted_median
+from cogmap.tables.description import describe
+from cogmap.tables.medians import weighted_median
 
 
 def learn(values, *, weight=None, declared=None, max_categories=20, name="a"):

@@ -14,9 +14,7 @@ from cogmap import DataFileError, LTCNClassifier, stream
 from cogmap.errors import TooLargeError
 from cogmap.intake import memory
 from cogmap.intake.progress import Meter
-from cogmap.tables import limits
-from cogmap.tables import parts as table_parts
-from cogmap.tables import table as tables
+from cogmap.tables import csv_parts, layout, limits, lines
 from cogmap.tables.parts import open_parts
 from cogmap.tables.table import read_table
 
@@ -40,7 +38,7 @@ def read(request):
 @pytest.fixture
 def short(monkeypatch):
     """Let a line have 1,000 characters and a chunk 64."""
-    for module in (limits, table_parts, tables):
+    for module in (limits, csv_parts, layout, lines):
         monkeypatch.setattr(module, "LONGEST_LINE", 1000, raising=False)
         monkeypatch.setattr(module, "CHUNK", 64, raising=False)
 
@@ -68,7 +66,7 @@ def test_no_more_is_read_of_a_file_without_lines_than_the_limit(tmp_path, monkey
             taken.append(len(found))
             return found
 
-    monkeypatch.setattr(table_parts.CsvParts, "_open", lambda self: Counting(self.path))
+    monkeypatch.setattr(csv_parts.CsvParts, "_open", lambda self: Counting(self.path))
     with pytest.raises(DataFileError, match="more than 1,000 characters"):
         open_parts(path)
     assert sum(taken) < 4_000

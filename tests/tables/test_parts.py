@@ -8,7 +8,7 @@ import pytest
 
 from cogmap.errors import DataFileError
 from cogmap.intake.progress import Meter
-from cogmap.tables import parts as table_parts
+from cogmap.tables import csv_parts, limits
 from cogmap.tables.parts import open_parts
 from cogmap.tables.table import read_table
 from tests.people import people
@@ -16,7 +16,7 @@ from tests.people import people
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(table_parts, "PART_ROWS", 37)
+    monkeypatch.setattr(limits, "PART_ROWS", 37)
 
 
 def scanned(path, **options):
@@ -35,6 +35,9 @@ def frame():
         truth=np.where(row < 100, "True", "7"),
         note=np.where(row % 7 == 0, 'a "word", and\n another', "b"),
         blank=np.where((row >= 37) & (row < 74), np.nan, row * 1.1),
+        count=pd.Series(row, dtype=object).where((row < 37) | (row >= 74)),
+        truths=pd.Series(row % 2 == 0, dtype=object).where((row < 37) | (row >= 74)),
+        words=pd.Series(np.where(row % 2, "a", "b")).where((row < 37) | (row >= 74)),
         empty=np.nan,
     )
 
@@ -89,11 +92,32 @@ def test_parts_are_the_table(kind, tmp_path):
     assert len(parts) > 5
     assert table.n_rows == len(whole.frame)
     assert tuple(table.notes) == whole.notes
+    for part in parts:
+        pd.testing.assert_series_equal(part.dtypes, whole.frame.dtypes)
     pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), whole.frame)
 
 
+@pytest.mark.parametrize("kind", ["csv", "gzip", "parquet", "arrow stream"])
+def test_a_file_of_one_part_is_read_as_at_once(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "PART_ROWS", 300)
+    write(tmp_path / "table", kind)
+    table = scanned(tmp_path / "table")
+    (only,) = table()
+    pd.testing.assert_frame_equal(only, read_table(tmp_path / "table").frame)
+
+
+def test_no_more_is_looked_through_than_the_rows_that_are_needed(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "1,2\n" * 100 + "1,2,3\n")
+    table = open_parts(path)
+    table.scan(Meter(lambda _: None), last=70)
+    assert sum(map(len, table())) == 74
+    with pytest.raises(DataFileError, match="line 102: 3 values"):
+        open_parts(path).scan(Meter(lambda _: None), last=99 + 37)
+
+
 def test_a_byte_that_is_not_utf_8_far_down_makes_all_of_the_file_latin_1(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_parts, "CHUNK", 100)
+    monkeypatch.setattr(csv_parts, "CHUNK", 100)
     path = tmp_path / "table.csv"
     path.write_bytes("größe,y\n".encode() + b"1,a\n" * 200 + b"2,\xe4\n")
     whole, table = read_table(path), scanned(path)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogmap import DataFileError
-from cogmap.tables.table import MARKS, read_table
+from cogmap.tables.layout import MARKS
+from cogmap.tables.table import read_table
 from tests.malformed import malformed
 from tests.people import people
 

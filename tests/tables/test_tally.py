@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from cogmap.intake.progress import Meter
 from cogmap.tables import tally as column_passes
-from cogmap.tables.description import describe
-from cogmap.tables.tally import learn_columns
+from cogmap.tables.description import describe, learn_columns
 from tests.people import people
 
 

@@ -84,9 +84,9 @@ def _memory_sentence(error: MemoryError) -> str:
 
     if isinstance(error, TooLargeError):
         return str(error)
-    found = f" ({error})" if str(error) else ""
+    reason = f" ({error})" if str(error) else ""
     return (
-        f"The memory does not suffice{found}: use fewer columns (--only, --drop) or rows, --no-tune, or for fit a "
+        f"The memory does not suffice{reason}: use fewer columns (--only, --drop) or rows, --no-tune, or for fit a "
         "smaller --memory."
     )
 

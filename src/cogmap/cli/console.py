@@ -24,12 +24,12 @@ CHUNK = 1 << 20
 
 def printable(text: str) -> str:
     r"""Return text with control characters written out, such as \x1b."""
-    return UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def printable_json(text: str) -> str:
     """Return JSON with control characters as escapes, which JSON reads back as they were."""
-    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def say(message: str) -> None:

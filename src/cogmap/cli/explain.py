@@ -7,6 +7,7 @@ import click
 
 from .inputs import FILE, NEW_FILE, columns_for, data_options, load_model, read_data
 from .output import emit, json_option, say, show, table_text, write_whole
+from .passes import DataPasses
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,24 +51,22 @@ def explain(
       cogmap explain people.cogmap people.csv --row 0 --picture why.png
       cogmap explain people.cogmap people.csv --effect age --picture age.png
     """
+    if rows and effects:
+        raise click.UsageError("--effect is about all rows of DATA: leave out --row.")
+    if rows and data is None:
+        raise click.UsageError("--row needs DATA: the file that holds the row.")
+    if len(rows) > 1 and picture is not None:
+        raise click.UsageError("--picture draws one row: give --row once.")
     classifier = load_model(model)
+    if rows and data is not None:
+        chosen = DataPasses(data, delimiter, header).rows(rows)
+        _explain_rows(classifier, columns_for(classifier, chosen), picture, as_json, details)
+        return
     X = None if data is None else columns_for(classifier, read_data(data, delimiter, header))
     if effects:
-        if rows:
-            raise click.UsageError("--effect is about all rows of DATA: leave out --row.")
         _explain_effects(classifier, X, effects, picture, as_json)
-        return
-    if not rows:
+    else:
         _explain_model(classifier, X, kind, picture, as_json)
-        return
-    if X is None:
-        raise click.UsageError("--row needs DATA: the file that holds the row.")
-    if picture is not None and len(rows) > 1:
-        raise click.UsageError("--picture draws one row: give --row once.")
-    for row in rows:
-        if not 0 <= row < len(X):
-            raise ValueError(f"There is no row {row}: {data} has the rows 0 to {len(X) - 1}.")
-    _explain_rows(classifier, X.iloc[list(rows)], picture, as_json, details)
 
 
 def _explain_model(classifier: Any, X: "pd.DataFrame | None", kind: str, picture: Path | None, as_json: bool) -> None:
@@ -98,15 +97,15 @@ def _explain_effects(
     """Show the average predicted probability of each class as a column moves."""
     from ..effects.effects import feature_effect
 
-    found = [feature_effect(classifier, X, column) for column in columns]
+    curves = [feature_effect(classifier, X, column) for column in columns]
     if picture is not None:
         from ..plots import EffectDisplay
 
-        _draw(lambda: EffectDisplay(found).plot(), picture)
+        _draw(lambda: EffectDisplay(curves).plot(), picture)
     if as_json:
-        emit([{"column": one.feature, "kind": one.kind, "values": one.frame().to_dict("records")} for one in found])
+        emit([{"column": one.feature, "kind": one.kind, "values": one.frame().to_dict("records")} for one in curves])
         return
-    for k, one in enumerate(found):
+    for k, one in enumerate(curves):
         header = [one.feature, "rows", *(f"probability of {label}" for label in one.classes)]
         lines = [
             [label, f"{rows:g}", *map(float, line)]
@@ -116,7 +115,7 @@ def _explain_effects(
             header.append("middle 80 % of rows")
             for line, low, high in zip(lines, one.low[:, 0], one.high[:, 0], strict=True):
                 line.append(f"{low:.3f} to {high:.3f}")
-        show(table_text(header, lines) + "\n" * (k + 1 < len(found)))
+        show(table_text(header, lines) + "\n" * (k + 1 < len(curves)))
 
 
 def _explain_rows(classifier: Any, X: "pd.DataFrame", picture: Path | None, as_json: bool, details: bool) -> None:

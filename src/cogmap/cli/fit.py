@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ..intake.memory import in_words
-from .inputs import FILE, NEW_FILE, data_options, read_data, said, sheet_given, with_target
+from .inputs import FILE, NEW_FILE, at_once, data_options, open_data, with_target
 from .memory import MEMORY
 from .network import classes_option, network_options, refuse_given, say_dropped, unfitted
 from .output import emit, json_option, say, show, table_text
@@ -53,15 +53,12 @@ def fit(
       cogmap fit people.csv --target survived --drop name --categorical class
       cogmap fit wine.parquet --target kind --no-tune --terms 3 --json
     """
-    from ..tables.parts import SheetParts, open_parts
-
     if target is None:
         raise click.UsageError("Missing option '--target': the column that holds the classes.")
-    opened = open_parts(data, delimiter=delimiter, header=header, sheet=sheet_given())
+    opened = open_data(data, delimiter, header)
     need = opened.n_bytes + (TUNED_ROW * opened.n_rows if network["tune"] else 0)
     if need <= memory:
-        frame = said(opened.table) if isinstance(opened, SheetParts) else read_data(data, delimiter, header)
-        X, y = with_target(frame, target, classes=classes)
+        X, y = with_target(at_once(opened), target, classes=classes)
         classifier, n_rows = unfitted(X, **network).fit(X, y), len(X)
     else:
         classifier, n_rows = _fit_in_passes(opened, target, classes, need, memory, network)
@@ -105,10 +102,10 @@ def _fit_in_passes(
     columns = pd.DataFrame(columns=[name for name in opened.names if name != target])
     chosen = unfitted(columns, **(network | {"tune": False, "cases": None}))
     say(f"At once, the fit takes {over}: one LTCNClassifier is fitted in passes over the file, as with --no-tune.")
-    found = tabular_stream.fit(opened, chosen, target=target, classes=classes, progress=True)
-    for note in found.notes:
+    fitted = tabular_stream.fit(opened, chosen, target=target, classes=classes, progress=True)
+    for note in fitted.notes:
         say(note)
-    return found.classifier, found.n_rows
+    return fitted.classifier, fitted.n_rows
 
 
 def summarised(classifier: Any, n_rows: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from .output import say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..tables.table import Table
+    from ..tables.parts import TableParts
 
 FILE, NEW_FILE = InputFile(), NewFile()
 SHEET = "cogmap.sheet"
@@ -41,23 +41,34 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_data(path: Path, delimiter: str | None, header: bool | None) -> "pd.DataFrame":
-    """Read a table; say on stderr what was decided."""
+    """Read a table at once; say on stderr what was decided."""
     from ..tables.table import read_table
 
-    return said(read_table(path, delimiter=delimiter, header=header, sheet=sheet_given()))
-
-
-def said(table: "Table") -> "pd.DataFrame":
-    """Return the frame of a table; say on stderr what was decided."""
+    table = read_table(path, delimiter=delimiter, header=header, sheet=sheet_given())
     for note in table.notes:
         say(note)
     return table.frame
 
 
+def open_data(path: Path, delimiter: str | None, header: bool | None) -> "TableParts":
+    """Open a table that is read some rows at a time."""
+    from ..tables.parts import open_parts
+
+    return open_parts(path, delimiter=delimiter, header=header, sheet=sheet_given())
+
+
+def at_once(table: "TableParts") -> "pd.DataFrame":
+    """Read a table that was opened; say on stderr what was decided."""
+    frame = table.at_once()
+    for note in table.notes:
+        say(note)
+    return frame
+
+
 def sheet_given() -> str | None:
     """Return the sheet that --sheet names."""
-    found: str | None = click.get_current_context().meta.get(SHEET)
-    return found
+    sheet: str | None = click.get_current_context().meta.get(SHEET)
+    return sheet
 
 
 def with_target(frame: "pd.DataFrame", target: str, *, classes: bool = True) -> tuple["pd.DataFrame", "pd.Series"]:
@@ -73,14 +84,14 @@ def with_target(frame: "pd.DataFrame", target: str, *, classes: bool = True) -> 
     if target not in frame:
         raise ValueError(no_column(target, frame.columns))
     known = frame[target].notna()
-    found = Target(target, classes=classes)
-    found.add(frame.loc[known, target], int((~known).sum()))
-    found.check()
-    for note in found.notes:
+    labels = Target(target, classes=classes)
+    labels.add(frame.loc[known, target], int((~known).sum()))
+    labels.check()
+    for note in labels.notes:
         say(note)
     if not known.all():
         frame = frame[known].reset_index(drop=True)
-    return frame.drop(columns=target), pd.Series(found.labels(frame[target]), name=target)
+    return frame.drop(columns=target), pd.Series(labels.labels(frame[target]), name=target)
 
 
 def load_model(path: Path) -> Any:
@@ -100,21 +111,26 @@ def target_of(model: Any, given: str | None) -> str:
 
 def columns_for(model: Any, frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the columns that a model needs; say on stderr which ones it does not know."""
+    columns, remark = known_columns(model, list(frame.columns))
+    if remark:
+        say(remark)
+    return frame[columns]
+
+
+def known_columns(model: Any, names: list[Any]) -> tuple[list[Any], str]:
+    """Return those names of columns that a model knows, and a remark about others; refuse a table that lacks some."""
     from ..tables.frames import listed
 
-    target = getattr(model, "target_name_", None)
     if hasattr(model, "differing_columns"):
-        lacking, unknown = model.differing_columns(frame.columns)
+        lacking, unknown = model.differing_columns(names)
+        columns = [name for name in names if str(name) not in set(unknown)]
     else:
-        names = list(getattr(model, "feature_names_in_", frame.columns))
-        lacking = [str(name) for name in names if name not in frame]
-        unknown = [name for name in frame.columns if name not in names]
+        columns = list(getattr(model, "feature_names_in_", names))
+        lacking = [str(name) for name in columns if name not in names]
+        unknown = [name for name in names if name not in columns]
     if lacking:
         shown = listed(lacking, near=unknown)
         raise ValueError(f"X lacks {shown}: give the columns that the model was fitted on, by name.")
-    if not hasattr(model, "differing_columns"):
-        frame = frame[[*names, *unknown]]
-    extra = [name for name in unknown if name != target]
-    if extra:
-        say(f"Columns that the model does not know are left out: {', '.join(map(repr, extra))}.")
-    return frame.drop(columns=list(unknown))
+    extra = [name for name in unknown if name != getattr(model, "target_name_", None)]
+    shown = ", ".join(map(repr, extra))
+    return columns, f"Columns that the model does not know are left out: {shown}." if extra else ""

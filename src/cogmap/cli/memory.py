@@ -17,10 +17,10 @@ class Memory(click.ParamType):
         """Read it."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", str(value).lower())
-        if found is None:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", str(value).lower())
+        if match is None:
             self.fail(f"{value!r} is not an amount of memory: give it as 500MB or 2GB.", param, ctx)
-        return round(float(found[1]) * UNITS[found[2]])
+        return round(float(match[1]) * UNITS[match[2]])
 
 
 MEMORY = Memory()

@@ -5,17 +5,29 @@ Easy to get wrong: printing by ``click.echo``, which passes control characters o
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TextIO
 
 import click
 
 from ..writing import whole
 from .console import check_new_file, printable, printable_json, say, show
 
-__all__ = ["emit", "hand_over", "json_option", "plain", "say", "show", "table_text", "write_whole"]
+__all__ = [
+    "JsonList",
+    "emit",
+    "hand_over",
+    "json_option",
+    "plain",
+    "say",
+    "show",
+    "table_text",
+    "whole_text",
+    "write_whole",
+]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -28,7 +40,33 @@ def hand_over(text: str) -> None:
 
 def emit(result: Any) -> None:
     """Print a result as JSON on stdout; numbers that JSON cannot hold become null."""
-    click.echo(printable_json(json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False)))
+    click.echo(json_text(result))
+
+
+def json_text(result: Any) -> str:
+    """Return a result as JSON that a terminal may show."""
+    return printable_json(json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+class JsonList:
+    """Prints a list as JSON on stdout, some items at a time."""
+
+    def __init__(self) -> None:
+        self.begun = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, items: list[Any]) -> None:
+        """Print items; there is at least one."""
+        text = json_text(items).removeprefix("[\n").removesuffix("\n]")
+        click.echo((",\n" if self.begun else "[\n") + text, nl=False)
+        self.begun = True
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """End the list, unless it is broken off."""
+        if kind is None:
+            click.echo("\n]")
 
 
 def plain(value: Any) -> Any:
@@ -55,6 +93,14 @@ def table_text(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value).translate({9: "\\t", 10: "\\n"})
+
+
+@contextmanager
+def whole_text(path: Path) -> Iterator[TextIO]:
+    """Yield a text file that appears only when it is complete."""
+    check_new_file(path)
+    with whole(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+        yield file
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:

@@ -81,11 +81,11 @@ def classifier_names(words: tuple[str, ...]) -> tuple[str, ...]:
     from ..study.registry import ENTRIES, find
 
     groups = {entry.group for entry in ENTRIES}
-    found: list[str] = []
+    chosen: list[str] = []
     for word in words:
         names = [entry.name for entry in ENTRIES if entry.group == word] if word in groups else [find(word).name]
-        found += [name for name in names if name not in found]
-    return tuple(found)
+        chosen += [name for name in names if name not in chosen]
+    return tuple(chosen)
 
 
 def follow(plan: Any, results: Path) -> None:
@@ -191,18 +191,18 @@ def table(
     if quick:
         results = results.with_name("quick.csv")
         _run_quick(jobs, results)
-    found = select(frame(_existing(results)), scale="file" if scale_first else "fold")
+    runs = select(frame(_existing(results)), scale="file" if scale_first else "fold")
     if finished_by is not None:
-        kappa = by_dataset(found)
+        kappa = by_dataset(runs)
         if finished_by not in kappa:
             raise click.BadParameter(f"there is no method {finished_by!r}: use one of {', '.join(kappa)}.")
-        found = found[found["dataset"].isin(kappa.index[kappa[finished_by].notna()])]
+        runs = runs[runs["dataset"].isin(kappa.index[kappa[finished_by].notna()])]
     for name in names or TABLES:
-        made = TABLES[name](found)
+        made = TABLES[name](runs)
         if made.empty:
             say(f"{TITLES[name]}: no results yet.")
             continue
-        note = f"\n{ranks_note(found)}\n" if name == "ranks" else ""
+        note = f"\n{ranks_note(runs)}\n" if name == "ranks" else ""
         show(f"\n## {TITLES[name]}\n\n{markdown(made)}\n{note}")
         if output:
             _said(save(made, name, output))
@@ -290,10 +290,10 @@ def figure(names: tuple[str, ...], output: Path, results: Path) -> None:
 
     if unknown := [name for name in names if name not in FIGURES]:
         raise click.BadParameter(f"there is no figure {unknown[0]!r}: use {', '.join(FIGURES)}.")
-    found = frame(_existing(results))
+    runs = frame(_existing(results))
     for name in names or FIGURES:
         try:
-            _said(save(FIGURES[name](found), name, output))
+            _said(save(FIGURES[name](runs), name, output))
         except MissingResultsError as error:
             if names:
                 raise click.ClickException(printable(str(error))) from error
@@ -338,9 +338,9 @@ def claims(network: str, results: Path, data_dir: str | None) -> None:
     from ..study.figures import MissingResultsError
     from ..study.results import frame
 
-    found = frame(results)
+    runs = frame(results)
     for name, judge in CLAIMS.items():
         try:
-            show(f"{name}: {judge(found, data_dir, network)}")
+            show(f"{name}: {judge(runs, data_dir, network)}")
         except MissingResultsError as error:
             show(f"{name}: not decided: {error}")

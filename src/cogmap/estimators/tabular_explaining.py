@@ -14,7 +14,7 @@ from ..core.fit.fitted import Fitted
 from ..core.types import Array
 from ..explain.columns import TabularExplanation, by_columns
 from ..explain.relevance_table import RelevanceTable
-from ..tables.columns import Column, column_sums, unique_concepts
+from ..tables.columns import Column, column_sums, encoded
 from ..tables.frames import as_frame
 from ..tables.new_rows import differing, matched, warn_of_unseen
 from .base import NetworkClassifier
@@ -110,10 +110,10 @@ class ExplainableTable:
         check_is_fitted(self)
         frame = self._matched(*as_frame(X))
         warn_of_unseen(frame, self.columns_)
-        encoded = self._encoded(frame)
+        rows = self._encoded(frame)
         given = None if baseline is None else self._matched(*as_frame(baseline))
         start = None if given is None else self._encoded(given)
-        explanation = self.classifier_.explain(encoded, classes=classes, baseline=start)
+        explanation = self.classifier_.explain(rows, classes=classes, baseline=start)
         return by_columns(explanation, self.columns_, frame, given)
 
     @property
@@ -127,10 +127,7 @@ class ExplainableTable:
         return differing(names, self.columns_)
 
     def _encoded(self, frame: "pd.DataFrame") -> "pd.DataFrame":
-        import pandas as pd
-
-        parts = [column.encode(frame[column.name]) for column in self.columns_ if column.needed]
-        return pd.DataFrame(np.hstack(parts), columns=unique_concepts(self.columns_), index=frame.index)
+        return encoded(frame, self.columns_)
 
     def _matched(self, frame: "pd.DataFrame", named: bool) -> "pd.DataFrame":
         """Check the columns of new rows against those of `fit`; name what differs."""

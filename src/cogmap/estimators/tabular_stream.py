@@ -18,8 +18,8 @@ from sklearn.base import clone
 from ..intake.progress import Meter, Progress, reporter
 from ..intake.stream import StreamSupply, scratch_space
 from ..knowledge.names import no_column
+from ..tables.description import learn_columns
 from ..tables.parts import ArrowParts, TableParts, open_parts
-from ..tables.tally import learn_columns
 from ..tables.target import Target
 from .classifier import LTCNClassifier
 from .fitting import check_network, fit_supply

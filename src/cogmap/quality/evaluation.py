@@ -223,53 +223,100 @@ def from_probabilities(
     Evaluation
         Scores, confusion matrix, calibration.
     """
-    predicted = probability.argmax(axis=1) if predicted is None else predicted
-    row, one = np.arange(len(codes)), np.ones(len(codes))
-    confusion = np.zeros((len(classes), len(classes)), dtype=np.intp)
-    np.add.at(confusion, (codes, predicted), 1)
-    bins = calibration(probability[row, predicted], predicted == codes)
-    true = np.maximum(probability[row, codes], np.finfo(np.float64).eps)
-    share = np.bincount(codes, minlength=len(classes)) / len(codes)
-    return Evaluation(
-        classes=tuple(classes),
-        n_rows=len(codes),
-        accuracy=score_labels("accuracy", predicted, codes, one),
-        kappa=score_labels("kappa", predicted, codes, one),
-        balanced_accuracy=score_labels("balanced_accuracy", predicted, codes, one),
-        log_loss=float(-np.log(true).mean()),
-        majority=classes[int(share.argmax())],
-        majority_accuracy=float(share.max()),
-        majority_log_loss=float(-np.log(share[codes]).mean()),
-        confusion=confusion,
-        calibration_error=sum(b.n_rows * abs(b.accuracy - b.mean_probability) for b in bins) / len(codes),
-        calibration=tuple(bins),
-    )
+    outcomes = Outcomes(len(classes))
+    outcomes.add(probability, codes, predicted)
+    return outcomes.evaluation(classes)
+
+
+class Outcomes:
+    """Counts and sums from which an `Evaluation` follows; rows may be added some at a time."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.confusion = np.zeros((n_classes, n_classes), dtype=np.intp)
+        self.log_loss = 0.0
+        self.bins = np.zeros((BINS, 3))
+
+    def add(self, probability: Array, codes: NDArray[np.intp], predicted: NDArray[np.intp] | None = None) -> None:
+        """Count rows; parameters are those of `from_probabilities`."""
+        predicted = probability.argmax(axis=1) if predicted is None else predicted
+        row = np.arange(len(codes))
+        np.add.at(self.confusion, (codes, predicted), 1)
+        self.log_loss -= float(np.log(np.maximum(probability[row, codes], np.finfo(np.float64).eps)).sum())
+        self.bins += _bin_sums(probability[row, predicted], predicted == codes)
+
+    def evaluation(self, classes: Sequence[str]) -> Evaluation:
+        """Return what the predictions are worth, with the names of the classes."""
+        # A score of labels is that of the matrix's cells, each counted as often as it has rows.
+        true, predicted = (np.ravel(index) for index in np.indices(self.confusion.shape))
+        cells = self.confusion.ravel().astype(np.float64)
+        counts, n_rows = self.confusion.sum(axis=1), int(self.confusion.sum())
+        share, held = counts / n_rows, counts > 0
+        bins = _calibration_bins(self.bins)
+        return Evaluation(
+            classes=tuple(classes),
+            n_rows=n_rows,
+            accuracy=score_labels("accuracy", predicted, true, cells),
+            kappa=score_labels("kappa", predicted, true, cells),
+            balanced_accuracy=score_labels("balanced_accuracy", predicted, true, cells),
+            log_loss=self.log_loss / n_rows,
+            majority=classes[int(share.argmax())],
+            majority_accuracy=float(share.max()),
+            majority_log_loss=float(-(share[held] @ np.log(share[held]))),
+            confusion=self.confusion,
+            calibration_error=sum(b.n_rows * abs(b.accuracy - b.mean_probability) for b in bins) / n_rows,
+            calibration=tuple(bins),
+        )
 
 
 def calibration(probability: Array, right: NDArray[np.bool_]) -> list[CalibrationBin]:
     """Return the bins of the predicted classes' probabilities that hold rows; both of shape (n,)."""
+    return _calibration_bins(_bin_sums(probability, right))
+
+
+def _bin_sums(probability: Array, right: NDArray[np.bool_]) -> Array:
+    """Return number of rows, sum of probabilities and number of right predictions of each bin."""
     index = np.clip(np.ceil(probability * BINS).astype(int) - 1, 0, BINS - 1)
+    return np.array([(np.sum(own := index == k), probability[own].sum(), right[own].sum()) for k in range(BINS)])
+
+
+def _calibration_bins(sums: Array) -> list[CalibrationBin]:
     return [
-        CalibrationBin(
-            k / BINS, (k + 1) / BINS, int(inside.sum()), float(probability[inside].mean()), float(right[inside].mean())
-        )
-        for k in range(BINS)
-        if (inside := index == k).any()
+        CalibrationBin(k / BINS, (k + 1) / BINS, int(n_rows), float(probability / n_rows), float(n_right / n_rows))
+        for k, (n_rows, probability, n_right) in enumerate(sums)
+        if n_rows
     ]
 
 
 def class_codes(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
     """Return the code of each row's class; name one that the model does not know."""
-    code = {spelled(value): k for k, value in enumerate(classes)}
-    texts = [spelled(value) for value in np.asarray(y).tolist()]
-    unknown = Counter(text for text in texts if text not in code)
-    if unknown:
-        name, count = unknown.most_common(1)[0]
+    known = KnownClasses(classes)
+    codes = known.codes(y)
+    known.check()
+    return codes
+
+
+class KnownClasses:
+    """The classes of a model, and how many rows have others; rows may be looked at some at a time."""
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.code = {spelled(value): k for k, value in enumerate(classes)}
+        self.unknown: Counter[str] = Counter()
+
+    def codes(self, y: ArrayLike) -> NDArray[np.intp]:
+        """Return the code of each row's class, -1 for one that the model does not know."""
+        texts = [spelled(value) for value in np.asarray(y).tolist()]
+        self.unknown.update(text for text in texts if text not in self.code)
+        return np.array([self.code.get(text, -1) for text in texts], dtype=np.intp)
+
+    def check(self) -> None:
+        """Name the most frequent class that the model does not know."""
+        if not self.unknown:
+            return
+        name, count = self.unknown.most_common(1)[0]
         raise ValueError(
             f"The data have {count} row{'s' * (count != 1)} of class {name!r}, which the model does not know: its "
-            f"classes are {', '.join(map(repr, code))}."
+            f"classes are {', '.join(map(repr, self.code))}."
         )
-    return np.array([code[text] for text in texts], dtype=np.intp)
 
 
 def aligned(cells: Sequence[Sequence[str]]) -> str:

@@ -38,6 +38,8 @@ _CELLS = {"point": _cell(",", r"\."), "comma": _cell(r"\.", ",")}
 _GROUPS = dict.fromkeys(map(ord, "'’\u00a0\u202f\u2009 "))
 _PLAIN = {"point": _GROUPS | {ord(","): None}, "comma": _GROUPS | {ord("."): None, ord(","): "."}}
 """What makes digits of a format such that Python reads: without groups, with a decimal point."""
+_SURELY_FINITE = 300
+"""Number of digits up to which a number without an exponent is finite."""
 _ONE_GROUP = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}")
 """What is a group of digits by one format and decimals by the other."""
 
@@ -50,8 +52,8 @@ def text_amount(text: str, form: str) -> float | None:
     >>> text_amount("$1,234.50", "point"), text_amount("1.234,50 €", "comma"), text_amount("red", "point")
     (1234.5, 1234.5, None)
     """
-    found = _matched(text, form)
-    return None if found is None else _value(found, form)
+    match = _matched(text, form)
+    return None if match is None else _value(match, form)
 
 
 def may_be_amount(text: str) -> bool:
@@ -71,7 +73,7 @@ class AmountText:
     def add(self, texts: Iterable[str]) -> None:
         """Look at texts until one cannot be a number beside the others."""
         for text in texts:
-            read = {form: found for form in self.formats if (found := _matched(text, form)) is not None}
+            read = {form: match for form in self.formats if (match := _matched(text, form)) is not None}
             self.formats = set(read)
             if not read:
                 return
@@ -105,19 +107,22 @@ class AmountText:
 
 def _matched(text: str, form: str) -> re.Match[str] | None:
     """Return sign, unit and digits of a number; None where it is none, or has two signs or two units."""
-    found = _CELLS[form].fullmatch(text.strip())
-    if found is None:
+    match = _CELLS[form].fullmatch(text.strip())
+    if match is None:
         return None
-    opened, sign1, before, sign2, _, behind, closed = found.groups()
+    opened, sign1, before, sign2, digits, behind, closed = match.groups()
     if (opened is None) != (closed is None) or (before and behind):
         return None
-    signs = bool(sign1) + bool(sign2) + bool(opened)
-    return None if signs > 1 or not isfinite(_value(found, form)) else found
+    if bool(sign1) + bool(sign2) + bool(opened) > 1:
+        return None
+    # Only an exponent, or very many digits, can make a number too large.
+    large = len(digits) > _SURELY_FINITE or "e" in digits.lower()
+    return None if large and not isfinite(_value(match, form)) else match
 
 
-def _value(found: re.Match[str], form: str) -> float:
-    number = float(found["digits"].translate(_PLAIN[form]))
-    return -number if found["open"] or (found["sign1"] or found["sign2"]) in ("-", "−") else number
+def _value(match: re.Match[str], form: str) -> float:
+    number = float(match["digits"].translate(_PLAIN[form]))
+    return -number if match["open"] or (match["sign1"] or match["sign2"]) in ("-", "−") else number
 
 
 def _plain(text: str) -> bool:

@@ -99,9 +99,9 @@ class Column:
         if self.kind == "dropped" and self.remark:
             return f"it {self.remark}: it is not used"
         if self.kind == "constant":
-            found = "all its values are missing" if self.fill is None else f"its only value is {self.fill!r}"
+            held = "all its values are missing" if self.fill is None else f"its only value is {self.fill!r}"
             used = "only whether it is missing is used" if self.missing else "it is not used"
-            return f"{found}: {used}"
+            return f"{held}: {used}"
         if self.other:
             return f"its rarer values are the concept '{self.name} = {OTHER}'"
         return self.remark
@@ -133,8 +133,8 @@ class Column:
         if self.kind in ("number", "boolean", "date"):
             numbers = np.where(absent, float(self.fill or 0), self.numbers(values))
             if self.kind == "date":
-                found = dates.date_parts(numbers, self.first or 0.0)
-                parts.extend(found[part][:, None] for part in self.parts)
+                of_dates = dates.date_parts(numbers, self.first or 0.0)
+                parts.extend(of_dates[part][:, None] for part in self.parts)
             else:
                 parts.append(numbers[:, None])
         elif self.kind == "category":
@@ -161,11 +161,11 @@ class Column:
             return {}
         codes, different = _factorized(values, self.name)
         known = {*self.categories, *self.rare, *(OTHER,) * self.other}
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for value, count in zip(different, np.bincount(codes[codes >= 0], minlength=len(different)), strict=True):
             if (text := spelled(value)) not in known:
-                found[text] += int(count)
-        return dict(found)
+                counts[text] += int(count)
+        return dict(counts)
 
 
 def as_numbers(values: "pd.Series", name: str, form: str = "", before: int = 0) -> Array:
@@ -183,16 +183,16 @@ def as_numbers(values: "pd.Series", name: str, form: str = "", before: int = 0) 
         return pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan)
     except (ValueError, TypeError, OverflowError):
         codes, different = _factorized(values, name)
-        found = [_number(value, form) for value in different]
-        _refuse_first(values, name, [value is None for value in found], codes, "a number", before)
-        return np.array([*found, np.nan], dtype=np.float64)[codes]
+        numbers = [_number(value, form) for value in different]
+        _refuse_first(values, name, [number is None for number in numbers], codes, "a number", before)
+        return np.array([*numbers, np.nan], dtype=np.float64)[codes]
 
 
 def as_seconds(values: "pd.Series", name: str, form: str, before: int = 0) -> Array:
     """Return dates as seconds since 1970-01-01 UTC, NaN where missing; name the first that is no date."""
-    found = dates.whole_column(values)
-    if found is not None:
-        return found
+    moments = dates.whole_column(values)
+    if moments is not None:
+        return moments
     codes, different = _factorized(values, name)
     seconds = [dates.value_seconds(value, form) for value in different]
     what = {"time": "a time", "iso": "a date"}.get(form, f"a date, the {form},")
@@ -248,9 +248,14 @@ def as_text(values: "pd.Series", name: str, fill: str = "") -> NDArray[Any]:
     return texts[codes]
 
 
-def different_texts(values: "pd.Series", name: str) -> list[str]:
-    """Return the different values that are not missing, as text."""
-    return list(dict.fromkeys(spelled(value) for value in _factorized(values, name)[1]))
+def text_masses(values: "pd.Series", name: str, weight: Array) -> dict[str, float]:
+    """Return the different values as text, and how much each weighs; none of the values is missing."""
+    codes, different = _factorized(values, name)
+    texts, masses = [spelled(value) for value in different], np.bincount(codes, weight, len(different)).tolist()
+    total = dict.fromkeys(texts, 0.0)
+    for text, mass in zip(texts, masses, strict=True):
+        total[text] += mass
+    return total
 
 
 def spelled(value: Any) -> str:
@@ -271,6 +276,14 @@ def column_sums(encoded: Array, columns: Sequence[Column], axis: int = 0) -> Arr
     total = np.zeros((len(columns), *values.shape[1:]))
     np.add.at(total, np.repeat(np.arange(len(columns)), [len(column.concepts) for column in columns]), values)
     return np.moveaxis(total, 0, axis)
+
+
+def encoded(frame: "pd.DataFrame", columns: Sequence[Column]) -> "pd.DataFrame":
+    """Return the numbers that a network sees of a table, one column for each concept."""
+    import pandas as pd
+
+    parts = [column.encode(frame[column.name]) for column in columns if column.needed]
+    return pd.DataFrame(np.hstack(parts), columns=unique_concepts(columns), index=frame.index)
 
 
 def unique_concepts(columns: Sequence[Column]) -> list[str]:

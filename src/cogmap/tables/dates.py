@@ -106,18 +106,18 @@ class DateText:
             self._look(text)
 
     def _look(self, text: str) -> None:
-        found = _matched(text)
-        if found is None:
+        match = _matched(text)
+        if match is None:
             self.possible = False
-        elif found.re is _TIME_FORM:
+        elif match.re is _TIME_FORM:
             self.times = True
-            self.possible = not self.dates and _time(found) is not None
+            self.possible = not self.dates and _time(match) is not None
         else:
             self.dates = True
-            if "one" in found.re.groupindex:
+            if "one" in match.re.groupindex:
                 self.numeric = True
-                self.points = self.points and found["mark"] == "."
-            self.orders = {order for order in self.orders if _seconds(found, order) is not None}
+                self.points = self.points and match["mark"] == "."
+            self.orders = {order for order in self.orders if _seconds(match, order) is not None}
             self.possible = bool(self.orders) and not self.times
 
     @property
@@ -143,22 +143,22 @@ class DateText:
 
 def text_seconds(text: str, form: str) -> float | None:
     """Return a date that is written in a format as seconds; None where it is none."""
-    found = _matched(text)
-    if found is None or (form == "time") != (found.re is _TIME_FORM):
+    match = _matched(text)
+    if match is None or (form == "time") != (match.re is _TIME_FORM):
         return None
     if form == "time":
-        return _time(found)
-    if form == "iso" and "one" in found.re.groupindex:
+        return _time(match)
+    if form == "iso" and "one" in match.re.groupindex:
         return None
-    return _seconds(found, form)
+    return _seconds(match, form)
 
 
 def may_be_date(text: str) -> bool:
     """Say whether a text is a date or a time in any format."""
-    found = _matched(text)
-    if found is None or found.re is _TIME_FORM:
-        return found is not None and _time(found) is not None
-    return any(_seconds(found, order) is not None for order in ("day first", "month first"))
+    match = _matched(text)
+    if match is None or match.re is _TIME_FORM:
+        return match is not None and _time(match) is not None
+    return any(_seconds(match, order) is not None for order in ("day first", "month first"))
 
 
 def value_seconds(value: Any, form: str) -> float | None:
@@ -217,17 +217,17 @@ def _matched(text: str) -> re.Match[str] | None:
     return form.fullmatch(text)
 
 
-def _seconds(found: re.Match[str], order: str) -> float | None:
+def _seconds(match: re.Match[str], order: str) -> float | None:
     """Return the seconds of a date; None where the calendar has no such day, or the day no such time."""
-    named, year = found.re.groupindex, int(found["year"])
-    if len(found["year"]) == 2:
+    named, year = match.re.groupindex, int(match["year"])
+    if len(match["year"]) == 2:
         year += 2000 if year < 69 else 1900
     if "one" in named:
-        day, month = (found["one"], found["two"]) if order == "day first" else (found["two"], found["one"])
+        day, month = (match["one"], match["two"]) if order == "day first" else (match["two"], match["one"])
     else:
-        day = found["day"] or "1"
-        month = found["month"] if "month" in named else 1 + MONTHS.index(found["name"][:3].lower())
-    clock = 0.0 if found["hour"] is None else _time(found)
+        day = match["day"] or "1"
+        month = match["month"] if "month" in named else 1 + MONTHS.index(match["name"][:3].lower())
+    clock = 0.0 if match["hour"] is None else _time(match)
     try:
         days = date(year, int(month), int(day)).toordinal() - EPOCH.toordinal()
     except ValueError:
@@ -235,16 +235,16 @@ def _seconds(found: re.Match[str], order: str) -> float | None:
     return None if clock is None else days * DAY + clock
 
 
-def _time(found: re.Match[str]) -> float | None:
+def _time(match: re.Match[str]) -> float | None:
     """Return the seconds of a time since midnight, less those by which its zone is ahead."""
-    hour, minute, second = int(found["hour"]), int(found["minute"]), float(found["second"] or 0)
-    if found["half"]:
+    hour, minute, second = int(match["hour"]), int(match["minute"]), float(match["second"] or 0)
+    if match["half"]:
         if not 1 <= hour <= 12:
             return None
-        hour = hour % 12 + 12 * (found["half"].lower() == "p")
+        hour = hour % 12 + 12 * (match["half"].lower() == "p")
     if hour > 23 or minute > 59 or second >= 60:
         return None
-    zone = found["zone"] or ""
+    zone = match["zone"] or ""
     ahead = 0.0
     if zone[:1] in ("+", "-"):
         digits = zone[1:].replace(":", "").ljust(4, "0")

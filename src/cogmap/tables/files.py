@@ -38,8 +38,8 @@ def table_blocks(
         options = _unbuffered(dataset)
         for batch in dataset.to_batches(batch_size=block_rows, fragment_scan_options=options, **sparing):
             X = np.column_stack([_numbers(batch.column(name), name) for name in features])
-            found = [pandas.DataFrame(X, columns=features), _labels(batch.column(target), target)]
-            yield (*found, _numbers(batch.column(weight), weight)) if weight is not None else tuple(found)
+            rows = [pandas.DataFrame(X, columns=features), _labels(batch.column(target), target)]
+            yield (*rows, _numbers(batch.column(weight), weight)) if weight is not None else tuple(rows)
 
     return start
 

@@ -8,7 +8,6 @@ import gzip
 import io
 import stat
 import zlib
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,9 @@ CELL_BYTES, TEXT_BYTES = 40, 8
 Measured on 200,000 rows of 20 numbers and a word: 36 and 8.
 """
 
+PART_ROWS, PART_CELLS = 65536, 2**21
+"""Most rows of a part of a table, and most cells of it."""
+
 CHUNK = 1 << 20
 """Bytes to read at a time where their content does not matter."""
 
@@ -34,12 +36,9 @@ EXPANSION, HARMLESS = 200, 1 << 28
 """A compressed file may become so many times larger, or this many bytes large. Tables become about 10 times larger."""
 
 
-def bounded(path: Path, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines; refuse one that is too long."""
-    for number, line in enumerate(lines, start=1):
-        if len(line) > LONGEST_LINE:
-            raise DataFileError(too_long(path, number))
-        yield line
+def part_rows(n_columns: int) -> int:
+    """Return the number of rows of a part."""
+    return max(1, min(PART_ROWS, PART_CELLS // max(n_columns, 1)))
 
 
 def too_long(path: Path, line: int) -> str:
@@ -118,12 +117,12 @@ def content_of(path: Path) -> bytes:
     allowed = allowed_size(len(content))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
-            found = _taken(unpacked, min(allowed, most))
+            whole = _taken(unpacked, min(allowed, most))
     except (OSError, EOFError, zlib.error) as error:
         raise DataFileError(f"{path} is a damaged gzip file: {error}.") from error
-    check_size(path, len(found), allowed)
-    check_room(path, TEXT_BYTES * len(found))
-    return found
+    check_size(path, len(whole), allowed)
+    check_room(path, TEXT_BYTES * len(whole))
+    return whole
 
 
 def _taken(file: Any, most: int) -> bytes:

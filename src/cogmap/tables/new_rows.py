@@ -5,6 +5,7 @@ none of the known values, which a warning says, since "Male" for "male" is most 
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,17 +47,36 @@ def differing(names: Iterable[Any], columns: Sequence[Column]) -> tuple[list[str
 
 def warn_of_unseen(frame: "pd.DataFrame", columns: Sequence[Column]) -> None:
     """Warn once of all values that no training row had."""
-    used = [column for column in columns if column.needed]
-    unseen = {column.name: found for column in used if (found := column.unseen(frame[column.name]))}
-    if not unseen:
-        return
-    known = {column.name: column.categories for column in used}
-    parts = [_named(name, found, known[name]) for name, found in list(unseen.items())[:MOST_COLUMNS]]
-    parts += [f"{len(unseen) - MOST_COLUMNS} more columns"] * (len(unseen) > MOST_COLUMNS)
-    grouped = any(column.other for column in used if column.name in unseen)
-    counted = "each counts as none of the known values" + ", or as 'other' where the column has that concept" * grouped
-    message = f"Values that fit did not see: {'; '.join(parts)}: {counted}."
-    warnings.warn(UnseenValueWarning(message, unseen), stacklevel=2)
+    unseen = UnseenValues(columns)
+    unseen.add(frame)
+    unseen.warn()
+
+
+class UnseenValues:
+    """Values that no training row had, and how many rows have each; rows may be looked at some at a time."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.used = [column for column in columns if column.needed]
+        self.counts: dict[str, Counter[str]] = {column.name: Counter() for column in self.used}
+
+    def add(self, frame: "pd.DataFrame") -> None:
+        """Look at rows."""
+        for column in self.used:
+            self.counts[column.name].update(column.unseen(frame[column.name]))
+
+    def warn(self) -> None:
+        """Warn of all of them, if there are any."""
+        unseen = {name: dict(counts) for name, counts in self.counts.items() if counts}
+        if not unseen:
+            return
+        known = {column.name: column.categories for column in self.used}
+        parts = [_named(name, counts, known[name]) for name, counts in list(unseen.items())[:MOST_COLUMNS]]
+        parts += [f"{len(unseen) - MOST_COLUMNS} more columns"] * (len(unseen) > MOST_COLUMNS)
+        grouped = any(column.other for column in self.used if column.name in unseen)
+        counted = "each counts as none of the known values"
+        counted += ", or as 'other' where the column has that concept" * grouped
+        message = f"Values that fit did not see: {'; '.join(parts)}: {counted}."
+        warnings.warn(UnseenValueWarning(message, unseen), stacklevel=3)
 
 
 def _named(name: str, unseen: dict[str, int], known: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..errors import UnusableColumnError
 from .amounts import AmountText
-from .columns import Kind, different_texts
+from .columns import Kind
 from .dates import DateText
 
 if TYPE_CHECKING:
@@ -59,25 +59,13 @@ def kind_of(present: "pd.Series", name: str) -> Reading:
     return Reading("category", trusted=hasattr(present, "cat"))
 
 
-def read_values(present: "pd.Series", name: str, declared: Declared) -> Reading:
-    """Return how the values of a column are to be read."""
-    if declared == "category":
-        return Reading("category", trusted=True)
-    found = Reading("number", trusted=True) if declared == "number" else kind_of(present, name)
-    if not is_text(present, found):
-        return found
-    text = TextReading(name, declared)
-    text.add(different_texts(present, name))
-    return text.reading()
-
-
-def is_text(present: "pd.Series", found: Reading) -> bool:
+def is_text(present: "pd.Series", reading: Reading) -> bool:
     """Say whether the values of a column are to be looked at as text."""
     from pandas.api import types
 
-    if found.kind == "category":
-        return not found.trusted
-    return found.kind == "number" and types.infer_dtype(present, skipna=True) in ("string", "mixed", "mixed-integer")
+    if reading.kind == "category":
+        return not reading.trusted
+    return reading.kind == "number" and types.infer_dtype(present, skipna=True) in ("string", "mixed", "mixed-integer")
 
 
 class TextReading:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Iterable
 from ..errors import UnusableColumnError
 from .columns import Column
 
-Found = Column | ValueError
+Attempt = Column | ValueError
 
 
-def attempted(describe: Callable[[], Column]) -> Found:
+def attempted(describe: Callable[[], Column]) -> Attempt:
     """Return what a column means, or why it cannot be used."""
     try:
         return describe()
@@ -20,12 +20,12 @@ def attempted(describe: Callable[[], Column]) -> Found:
         return error
 
 
-def usable(found: Iterable[Found], *, drop: bool, declared: Collection[str] = ()) -> tuple[Column, ...]:
+def usable(attempts: Iterable[Attempt], *, drop: bool, declared: Collection[str] = ()) -> tuple[Column, ...]:
     """Return the columns; raise one error for all that cannot be used, or drop them.
 
     Parameters
     ----------
-    found : iterable of Column or ValueError
+    attempts : iterable of Column or ValueError
         Each column, or what is wrong with it.
     drop : bool
         Whether columns that cannot be used are dropped.
@@ -34,7 +34,7 @@ def usable(found: Iterable[Found], *, drop: bool, declared: Collection[str] = ()
     """
     columns: list[Column] = []
     errors: list[ValueError] = []
-    for one in found:
+    for one in attempts:
         if isinstance(one, Column):
             columns.append(one)
         elif drop and isinstance(one, UnusableColumnError) and one.name not in declared:

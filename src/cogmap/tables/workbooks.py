@@ -6,11 +6,15 @@ whether its first row names the columns is found out as for a CSV file.
 
 import io
 import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataFileError
-from .limits import allowed_size, check_size
+from ..intake.progress import Meter
+from .layout import SAMPLE, check_names, column_names
+from .limits import CELL_BYTES, allowed_size, check_size, content_of, part_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,17 +26,17 @@ MEMBERS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 """Files of which a zip archive has one if it is a workbook."""
 
 
-def is_workbook(path: Path, start: bytes, file: Any) -> bool:
+def is_workbook(path: Path, start: bytes, opened: Callable[[], Any]) -> bool:
     """Say whether a file that starts so is a workbook; a zip archive of anything else is refused.
 
-    `file` is what `zipfile` may open: a path or a file object.
+    `opened` opens it.
     """
     if start.startswith(OLD):
         return True
     if not start.startswith(b"PK\x03\x04"):
         return False
     try:
-        with zipfile.ZipFile(file) as archive:
+        with opened() as file, zipfile.ZipFile(file) as archive:
             names, size = set(archive.namelist()), sum(member.file_size for member in archive.infolist())
             packed = sum(member.compress_size for member in archive.infolist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
@@ -41,6 +45,72 @@ def is_workbook(path: Path, start: bytes, file: Any) -> bool:
         raise DataFileError(f"{path} is a zip archive and no workbook: unpack it, and give the table in it.")
     check_size(path, size, allowed_size(packed))
     return True
+
+
+@dataclass
+class SheetParts:
+    """A sheet of a workbook, which is read at once: it has a million rows at most."""
+
+    path: Path
+    frame: "pd.DataFrame"
+    notes: list[str]
+
+    @classmethod
+    def opened(cls, path: Path, content: bytes | None, header: bool | None, sheet: str | None) -> "SheetParts":
+        """Read a sheet."""
+        frame, notes = _sheet(path, content_of(path) if content is None else content, header, sheet)
+        check_names(path, [str(name) for name in frame.columns])
+        if len(frame) == 0:
+            raise DataFileError(f"{path} has columns but no rows.")
+        return cls(path, frame, notes)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [str(name) for name in self.frame.columns]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.frame)
+
+    @property
+    def n_bytes(self) -> int:
+        """About how much memory it takes."""
+        return int(CELL_BYTES * self.frame.size)
+
+    def scan(self, meter: Meter, *, last: int | None = None) -> None:
+        """Do nothing: the sheet was checked when it was read."""
+
+    def at_once(self) -> "pd.DataFrame":
+        """Return all rows."""
+        return self.frame
+
+    def __call__(self) -> "Iterator[pd.DataFrame]":
+        """Yield the rows, some at a time, in their order."""
+        size = part_rows(len(self.names))
+        for begin in range(0, self.n_rows, size):
+            yield self.frame.iloc[begin : begin + size].reset_index(drop=True)
+
+
+def _sheet(path: Path, content: bytes, header: bool | None, sheet: str | None) -> tuple["pd.DataFrame", list[str]]:
+    """Return a sheet of a workbook: its table without empty rows above and empty columns beside it; and notes."""
+    book, chosen, others = sheet_cells(path, content, sheet)
+    notes = []
+    if others and sheet is None:
+        notes.append(f"{path}: sheet {chosen!r} was read; there are also {', '.join(map(repr, others))}.")
+    cells = parsed_sheet(path, book, chosen, dtype=object, na_filter=False)
+    filled = (cells.notna() & (cells.astype(str).apply(lambda column: column.str.strip()) != "")).to_numpy(dtype=bool)
+    if not filled.any():
+        raise DataFileError(f"Sheet {chosen!r} of {path} is empty.")
+    first, columns = int(filled.any(axis=1).argmax()), filled.any(axis=0)
+    sample = cells.iloc[first : first + SAMPLE, columns].astype(str).to_numpy().tolist()
+    header, names = column_names(path, sample, header, notes)
+    if header and not filled[first + 1 :].any():
+        raise DataFileError(f"Sheet {chosen!r} of {path} has a header but no rows.")
+    frame = parsed_sheet(path, book, chosen, skiprows=first + header, na_values=["?"])
+    frame = frame.reindex(columns=range(len(columns))).loc[:, columns].dropna(how="all").reset_index(drop=True)
+    return frame.set_axis(names, axis=1), notes
 
 
 def sheet_cells(path: Path, content: bytes, sheet: str | None) -> tuple["pd.ExcelFile", str, list[str]]:

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from cogmap.core.fit.passes import Range
 
 from cogmap import LTCNClassifier
 from cogmap.core.fit import judges, passes
 from cogmap.core.fit.judges import JUDGED_NUMBERS, candidates, judges_from, judges_of_a_class, most_judges
-from cogmap.core.fit.passes import Range
 from cogmap.core.sums.rows import Rows
 from cogmap.core.sums.sampling import LAST_KEY, Samples, content_keys
 from cogmap.core.sums.sources import cut

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...tables import amounts, dates
 from ...tables.columns import KINDS, OTHER, Column
-from ...tables.description import MOST_RARE
+from ...tables.meaning import MOST_RARE
 from .kinds import Choice, Json, Maybe, Real, Scope, Sink
 
 FIELDS = {"name", "kind", "fill", "categories", "other", "missing"}
