@@ -25,10 +25,12 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 import numpy as np
 import sklearn
 import torch
-from cogmap.core.device.source import DeviceSource
 
 from cogmap import LTCNClassifier
+from cogmap.core.sums.sources import Blocks
+from cogmap.core.sums.space import NUMPY
 from cogmap.intake import blocks as intake
+from cogmap.intake.arrays import space_of
 
 
 def problem(n, m, n_classes, device):
@@ -73,25 +75,33 @@ def operations(n, m, n_iter, alpha, rank):
 @contextlib.contextmanager
 def reported(device):
     """Print what each pass takes, and yield it by name; waiting for the device between passes costs a little."""
-    original, times = DeviceSource.reduce, {}
+    original, times = Blocks.reduce, {}
 
-    def reduce(self, from_block):
-        name = getattr(from_block, "func", from_block).__qualname__
-        took, found = seconds(device, lambda: original(self, from_block))
-        print(f"  {took:8.3f} s  {name}")
+    def reduce(self, work):
+        names = [
+            getattr(part, "func", part).__qualname__ for part in (work, *getattr(work, "args", ())) if callable(part)
+        ]
+        name = names[-1]
+        took, statistic = seconds(device, lambda: original(self, work))
+        print(f"  {took:8.3f} s  {' '.join(names)}")
         times[name] = took
-        return found
+        return statistic
 
-    DeviceSource.reduce = reduce
+    Blocks.reduce = reduce
     yield times
-    DeviceSource.reduce = original
+    Blocks.reduce = original
+
+
+def all_scores(model, X):
+    """Return the score of every class."""
+    return model.fitted_.scores(X, space_of(X) or NUMPY)
 
 
 def difference(model, X, y):
     """Return how far scores of fits on the device and by numpy differ, relative to the largest, and labels that do."""
-    there = model.fit(X, y)._scores(X).cpu().numpy()
+    there = all_scores(model.fit(X, y), X).cpu().numpy()
     rows = X.cpu().numpy()
-    here = model.fit(rows, y.cpu().numpy())._scores(rows)
+    here = all_scores(model.fit(rows, y.cpu().numpy()), rows)
     labels = (there.argmax(axis=1) != here.argmax(axis=1)).sum()
     return np.abs(there - here).max() / np.abs(here).max(), labels
 

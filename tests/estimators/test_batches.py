@@ -8,7 +8,8 @@ from sklearn.linear_model import Ridge
 
 from cogmap import LTCNClassifier, RestartWarning
 from cogmap.core.fit import batches as recursion
-from cogmap.core.trajectory.increments import increments
+from cogmap.core.sums.space import NUMPY
+from cogmap.core.trajectory.increments import Course, lockstep
 
 
 @pytest.fixture
@@ -50,7 +51,8 @@ def test_the_readout_is_a_ridge_on_the_increments_of_all_rows(weighted, rows, rn
     model = clf.fitted_.members[0][0]
     initial = model.concepts(X)
     reference = np.average(model.concepts(X[:100]), axis=0, weights=weight[:100])
-    E = np.hstack([block for block, _ in islice(increments(model.network, initial, reference), 5)])
+    walk = lockstep(Course(NUMPY, model.network, reference), initial)
+    E = np.hstack([block.copy() for block, _ in islice(walk, 5)])
     mean = np.average(E, axis=0, weights=weight)
     Z = (E - mean) / np.sqrt(np.average((E - mean) ** 2, axis=0, weights=weight))
     target = model.network.activation.inverse(np.eye(3)[y])

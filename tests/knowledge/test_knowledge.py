@@ -18,7 +18,6 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from cogmap import Knowledge, KnowledgeWarning, LTCNClassifier, LTCNClassifierCV
-from cogmap.core.concepts.concepts import fit_concepts
 from cogmap.errors import NoInformationWarning
 from cogmap.knowledge import Statement
 from cogmap.knowledge.edges import edge_bounds
@@ -580,7 +579,7 @@ def test_knowledge_of_another_type_is_refused(wine):
 
 def test_a_feature_whose_name_looks_like_a_term_is_a_feature(rng):
     X = pd.DataFrame(rng.random((60, 3)), columns=["a", "a is low", "b"])
-    concepts = fit_concepts(X.to_numpy(), np.ones(60), "minmax", 3, (0.0, 1.0))
+    concepts = LTCNClassifier(scaling="minmax", terms=3).fit(X, np.arange(60) % 2).fitted_.networks[0].concepts
     bounds = edge_bounds(Knowledge().fix("a is low", "b", 1), list(X.columns), concepts)
     assert (bounds.lower[3:6, 6:] == 1).all()
     assert np.isinf(bounds.lower).sum() == 81 - 9
