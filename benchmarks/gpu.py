@@ -19,6 +19,8 @@ import argparse
 import contextlib
 import os
 import time
+from functools import partial
+from types import FunctionType
 
 os.environ["SCIPY_ARRAY_API"] = "1"
 
@@ -79,7 +81,9 @@ def reported(device):
 
     def reduce(self, work):
         names = [
-            getattr(part, "func", part).__qualname__ for part in (work, *getattr(work, "args", ())) if callable(part)
+            getattr(part, "func", part).__qualname__
+            for part in (work, *getattr(work, "args", ()))
+            if isinstance(part, (partial, FunctionType))
         ]
         name = names[-1]
         took, statistic = seconds(device, lambda: original(self, work))

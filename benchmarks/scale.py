@@ -1,11 +1,11 @@
 """Many rows in memory: time against one matrix product, extra memory, and growth with the number of rows.
 
-Run:  python benchmarks/scale.py [--rows 200000] [--features 50] [--classes 10]
+Run:  python benchmarks/scale.py [--rows 200000] [--features 50] [--classes 10] [--threads 1]
 
-Every fit runs in a process of its own with one BLAS thread. The yardstick is one product of two matrices with as many
-multiply-adds as HᵀH of the states H (K × M (T + 1)), 20,000 rows at a time, half of it before the fit and half after.
-(numpy sees that HᵀH itself is symmetric, and takes little more than half of that.) Times are of the processor, which
-other programs on the machine disturb less than the clock; with `--runs` the median of several. Extra memory is the peak
+Every fit runs in a process of its own. The yardstick is one product of two matrices with as many multiply-adds as HᵀH of
+the states H (K × M (T + 1)), 20,000 rows at a time, half of it before the fit and half after, with as many threads.
+(numpy sees that HᵀH itself is symmetric, and takes little more than half of that.) Times of one thread are of the
+processor, which other programs on the machine disturb less than the clock; with `--runs` the median of several. Extra memory is the peak
 of the resident memory during the fit beyond what the process held before, when the rows were there already.
 """
 
@@ -17,14 +17,16 @@ import threading
 import time
 from pathlib import Path
 
+THREADS = sys.argv[sys.argv.index("--threads") + 1] if "--threads" in sys.argv else "1"
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+    os.environ[variable] = THREADS
 
 import numpy as np
 
 from cogmap import LTCNClassifier
 
 ITERATIONS = 10
+clock = time.process_time if THREADS == "1" else time.perf_counter
 
 
 def problem(n, m, n_classes):
@@ -66,10 +68,10 @@ def product(n, m):
     """Return the seconds of a product of n rows with the multiply-adds of HᵀH."""
     H, G = np.random.default_rng(0).random((2, 20_000, m * (ITERATIONS + 1)))
     H[:2000].T @ G[:2000]
-    start = time.process_time()
+    start = clock()
     for _ in range(-(-n // len(H))):
         H.T @ G
-    return (time.process_time() - start) * n / (-(-n // len(H)) * len(H))
+    return (clock() - start) * n / (-(-n // len(H)) * len(H))
 
 
 def one(n, m, n_classes, alpha):
@@ -80,9 +82,9 @@ def one(n, m, n_classes, alpha):
     yardstick = product(n // 2, m)
     before = resident()
     with Peak() as peak:
-        start = time.process_time()
+        start = clock()
         model.fit(X, y)
-        seconds = time.process_time() - start
+        seconds = clock() - start
     print(seconds, peak.most - before, model.n_iter_, yardstick + product(n // 2, m))
 
 
@@ -93,6 +95,7 @@ def main():
     parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--classes", type=int, default=10)
     parser.add_argument("--runs", type=int, default=1, help="fits of each size")
+    parser.add_argument("--threads", type=int, default=1, help="threads of the products, and of the fit")
     parser.add_argument("--alpha", default=None, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.alpha is not None:
@@ -100,10 +103,21 @@ def main():
         return
     print("| rows | alpha | seconds | × one product | per row, against a quarter | extra memory | n_iter_ |")
     print("|---|---|---|---|---|---|---|")
-    for alpha in ("loo", "1.0"):
+    for alpha in ("loo", "1.0", "0.001"):
         base = None
         for n in (given.rows // 4, given.rows // 2, given.rows):
-            options = ["--rows", n, "--features", given.features, "--classes", given.classes, "--alpha", alpha]
+            options = [
+                "--rows",
+                n,
+                "--features",
+                given.features,
+                "--classes",
+                given.classes,
+                "--alpha",
+                alpha,
+                "--threads",
+                given.threads,
+            ]
             command = [sys.executable, __file__, *map(str, options)]
             runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(given.runs)]
             found = np.array([run.stdout.split() for run in runs], dtype=float)
