@@ -2,11 +2,12 @@
 
 Run:  python benchmarks/scale.py [--rows 200000] [--features 50] [--classes 10] [--threads 1]
 
-Every fit runs in a process of its own. The yardstick is one product of two matrices with as many multiply-adds as HᵀH of
-the states H (K × M (T + 1)), 20,000 rows at a time, half of it before the fit and half after, with as many threads.
+Every fit runs in a process of its own. The yardstick is one product of two matrices with as many multiply-adds as HᵀH
+of the states H (K × M (T + 1)), 20,000 rows at a time, half of it before the fit and half after, with as many threads.
 (numpy sees that HᵀH itself is symmetric, and takes little more than half of that.) Times of one thread are of the
-processor, which other programs on the machine disturb less than the clock; with `--runs` the median of several. Extra memory is the peak
-of the resident memory during the fit beyond what the process held before, when the rows were there already.
+processor, which other programs on the machine disturb less than the clock; with `--runs` the median of several. Extra
+memory is the peak of the resident memory during the fit beyond what the process held before, when the rows were there
+already.
 """
 
 import argparse
@@ -106,20 +107,12 @@ def main():
     for alpha in ("loo", "1.0", "0.001"):
         base = None
         for n in (given.rows // 4, given.rows // 2, given.rows):
-            options = [
-                "--rows",
-                n,
-                "--features",
-                given.features,
-                "--classes",
-                given.classes,
-                "--alpha",
-                alpha,
-                "--threads",
-                given.threads,
+            sizes = ["--rows", n, "--features", given.features, "--classes", given.classes]
+            command = [sys.executable, __file__, *sizes, "--alpha", alpha, "--threads", given.threads]
+            runs = [
+                subprocess.run([*map(str, command)], capture_output=True, text=True, check=True)
+                for _ in range(given.runs)
             ]
-            command = [sys.executable, __file__, *map(str, options)]
-            runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(given.runs)]
             found = np.array([run.stdout.split() for run in runs], dtype=float)
             seconds, extra, n_iter, _ = np.median(found, axis=0)
             ratio = np.median(found[:, 0] / found[:, 3])
