@@ -4,7 +4,7 @@ import pytest
 
 from cogmap import LTCNClassifier, TabularClassifier
 from cogmap.errors import ManyClassesWarning
-from cogmap.estimators.base import MANY_CLASSES
+from cogmap.intake.labels import MANY_CLASSES
 from cogmap.tables.target import MOST_NUMBERS, Target
 
 
