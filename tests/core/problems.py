@@ -5,9 +5,8 @@ from dataclasses import replace
 import array_api_strict
 import numpy as np
 
-from cogmap.core.concepts.concepts import fit_concepts
+from cogmap.core.concepts.concepts import Concepts, fit_concepts
 from cogmap.core.concepts.scaling import identity
-from cogmap.core.concepts.concepts import Concepts
 from cogmap.core.fit.model import Settings
 from cogmap.core.fit.network import Draft
 from cogmap.core.sums.rows import Rows, States

@@ -51,9 +51,7 @@ def test_terms_peak_at_quantiles_of_the_scaled_feature(terms, scaling, rng):
     features = scaled(concepts, X)
     for feature, peaks in zip(features.T, concepts.peaks, strict=True):
         np.testing.assert_allclose(peaks, np.quantile(feature, np.linspace(0, 1, terms), method="higher"), atol=1e-12)
-    expected = [
-        [triangle(x[j], concepts.peaks[j], k) for j in range(2) for k in range(terms)] for x in features
-    ]
+    expected = [[triangle(x[j], concepts.peaks[j], k) for j in range(2) for k in range(terms)] for x in features]
     np.testing.assert_allclose(concepts(X), expected, atol=1e-12)
     np.testing.assert_allclose(concepts(X).sum(axis=1), 2, atol=1e-12)
 
@@ -182,7 +180,9 @@ def test_concepts_are_those_of_numpy(terms, space, rng):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("terms", [None, 4])
 @pytest.mark.parametrize("scaling", ["minmax", "quantile", "halfway", None])
-def test_concepts_from_blocks_and_from_a_device_are_those_of_all_rows(scaling, terms, weighted, device, rng, monkeypatch):
+def test_concepts_from_blocks_and_from_a_device_are_those_of_all_rows(
+    scaling, terms, weighted, device, rng, monkeypatch
+):
     """To the last bit: whole weights add up without rounding."""
     monkeypatch.setattr(sources, "BLOCK_ROWS", 130)
     X = np.c_[rng.normal(size=2000), rng.random(2000).round(2), np.ones(2000), rng.integers(0, 2, 2000)]
@@ -202,6 +202,8 @@ def test_concepts_from_blocks_and_from_a_device_are_those_of_all_rows(scaling, t
 
 
 def test_lines_beyond_numbers_stay_at_their_ends(space):
-    concepts = Concepts(np.ones(1, dtype=bool), Scaling((np.array([0.0, 1.0]),), (np.array([0.0, 1.0]),)), (np.empty(0),))
+    concepts = Concepts(
+        np.ones(1, dtype=bool), Scaling((np.array([0.0, 1.0]),), (np.array([0.0, 1.0]),)), (np.empty(0),)
+    )
     X = np.array([[-np.inf], [np.inf], [0.5]])
     assert space.host(concepts.on(space).of_rows(space.put(X)))[:, 0].tolist() == [0.0, 1.0, 0.5]

@@ -127,10 +127,7 @@ def test_cases_are_one_term_and_also_a_sum_over_remembered_rows(rows):
 
 
 def test_decoded_splits_of_two_members_add_up_to_the_decision(rows, rng):
-    members = [
-        (fit_model(rows, **KINDS[kind]), weight)
-        for kind, weight in (("cases", 0.7), ("increments", 0.5))
-    ]
+    members = [(fit_model(rows, **KINDS[kind]), weight) for kind, weight in (("cases", 0.7), ("increments", 0.5))]
     constant, decision = rng.normal(size=3), Decision(rng.normal(size=(3, 3)), rng.normal(size=3), np.zeros(3))
     found = decoded_splits(members, [0, 4], constant, decision, rows.X)
     raw = constant + sum(w * m.one_hot_scale(m.raw(rows.X)) for m, w in members)

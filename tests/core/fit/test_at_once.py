@@ -234,7 +234,9 @@ def test_a_ridge_by_rows_has_the_solution_of_one_by_columns(kind, alpha, rng, mo
     by_columns = p.learn(alpha=alpha)
     monkeypatch.setattr(dual, "HELD_BYTES", 0)
     ways = []
-    monkeypatch.setattr(dual, "fit_penalty", partial(lambda way, *given: ways.append(1) or way(*given), dual.fit_penalty))
+    monkeypatch.setattr(
+        dual, "fit_penalty", partial(lambda way, *given: ways.append(1) or way(*given), dual.fit_penalty)
+    )
     by_rows = p.learn(alpha=alpha)
     assert ways == [1]
     np.testing.assert_allclose(by_rows.scores.raw, by_columns.scores.raw, rtol=1e-4, atol=1e-6)

@@ -76,7 +76,9 @@ def test_degrees_of_freedom_are_the_trace_of_the_smoother(rng):
 
 def test_resemblance_is_the_exponential_of_the_distance(space, rng):
     rows, cases = rng.normal(size=(20, 3)), rng.normal(size=(7, 3))
-    np.testing.assert_allclose(space.host(resemblance(space, space.put(rows), cases)), np.exp(-cdist(rows, cases)), rtol=1e-12)
+    np.testing.assert_allclose(
+        space.host(resemblance(space, space.put(rows), cases)), np.exp(-cdist(rows, cases)), rtol=1e-12
+    )
 
 
 def test_kernel_blocks_fill_the_lower_triangle(rng):

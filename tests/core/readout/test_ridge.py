@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def source_of(space, states, sizes=(0.3, 0.7)):
     """Cut rows into three blocks."""
     n = len(states.codes)
     ends = [0, *(int(n * size) for size in sizes), n]
-    parts = [on(space, states[slice(a, b)]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    parts = [on(space, states[slice(a, b)]) for a, b in pairwise(ends)]
     return Blocks(lambda: parts, n, space)
 
 
@@ -72,7 +73,9 @@ def by_hand(frame, states, rows):
     spread = np.sqrt(np.average((E - mean) ** 2, axis=0, weights=states.weight))
     varies = np.ptp(E, axis=0) > 0
     zero, one = frame.network.activation.ends
-    return ((new - mean) / np.where(varies, spread, 1))[:, varies], zero + (one - zero) * np.eye(N_CLASSES)[states.codes]
+    return ((new - mean) / np.where(varies, spread, 1))[:, varies], zero + (one - zero) * np.eye(N_CLASSES)[
+        states.codes
+    ]
 
 
 def fitted_ridge(space, frame, states, alpha, tol=0.0):
@@ -149,9 +152,9 @@ def test_a_penalty_too_small_for_a_gram_matrix_gets_a_factor(network, space, rng
     sums = Sums(*source.reduce(summed).host)
     assert sums.solved(frame, 1e-12, space) is None
     assert sums.solved(frame, 1.0, space) is not None
-    solved, smoother, _ = fitted_ridge(space, frame, states, 1e-12)
+    solved, *_ = fitted_ridge(space, frame, states, 1e-12)
     Z, target = by_hand(frame, states, initial)
-    U, S, Vt = np.linalg.svd(Z, full_matrices=False)
+    U, S, _ = np.linalg.svd(Z, full_matrices=False)
     mean = target.mean(axis=0)
     expected = mean + (U * (S**2 / (S**2 + 1e-12))) @ (U.T @ (target - mean))
     scores = space.host(raw_scores(solved.readout, space, network, space.put(initial)))

@@ -266,7 +266,7 @@ def test_a_row_that_alone_determines_an_innovation_stops_before_it(space, rng):
     assert active[:, 0].tolist() == [True, False]
     assert active[:, 1:].all()
     assert space.host(path.gains)[1, 0] == 0
-    assert (active_rows(Q, [2, 3], 20.0, np.ones(20)).T == active).all()
+    assert (active == active_rows(Q, [2, 3], 20.0, np.ones(20)).T).all()
 
 
 @pytest.mark.parametrize("kind", ["none", "fractional"])

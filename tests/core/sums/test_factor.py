@@ -47,7 +47,7 @@ def test_factor_keeps_small_singular_values(rng):
 
 
 def as_columns(space):
-    """The features of rows, in two matrices."""
+    """Give the features of rows, in two matrices."""
     return lambda block: (block.X[:, :2], block.X[:, 2:])
 
 

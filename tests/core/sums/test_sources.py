@@ -21,7 +21,7 @@ def parts_of(rows, ends):
 
 
 def scores(space):
-    """A pass whose statistic keeps the rows in their order."""
+    """Pass over blocks to a statistic that keeps the rows in their order."""
     return lambda block: Scored(*map(space.host, (block.X, block.codes, block.weight)))
 
 

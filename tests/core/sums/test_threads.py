@@ -65,11 +65,11 @@ def test_an_error_of_a_worker_is_raised_after_the_results_before_it(workers):
             raise KeyError(i)
         return i
 
-    results = []
+    walk = side_by_side(fails, range(50))
+    assert [next(walk) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(KeyError, match="3"):
-        for result in side_by_side(fails, range(50)):
-            results.append(result)
-    assert results == [0, 1, 2]
+        next(walk)
+    assert list(walk) == []
 
 
 def test_items_are_taken_only_a_little_ahead_of_the_results(workers):

@@ -247,7 +247,9 @@ def test_features_are_the_columns_of_the_increments_that_the_basis_reads(n, spac
     blocks = increments_of(network, X, reference, len(basis.columns) - 1)
     Q = space.host(F) @ basis.scaled(course.gain)
     np.testing.assert_allclose(Q, applied(basis, blocks), atol=1e-11)
-    np.testing.assert_allclose(basis.scaled(course.gain, basis.map) @ basis.whiten, basis.scaled(course.gain), rtol=1e-9)
+    np.testing.assert_allclose(
+        basis.scaled(course.gain, basis.map) @ basis.whiten, basis.scaled(course.gain), rtol=1e-9
+    )
     states = trajectory(network, X, len(blocks) - 1)
     np.testing.assert_allclose(space.host(changes)[1:], np.abs(np.diff(states, axis=1)).max(axis=(0, 2)), rtol=1e-9)
 
