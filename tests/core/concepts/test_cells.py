@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from cogmap.core.concepts.cells import streamed_knots
 from cogmap.core.concepts.scaling import rank_knots
 from cogmap.core.sums.sources import Blocks
+from cogmap.core.sums.space import NUMPY
 
 
 def counted(X, weight, n_rows=700):
@@ -22,8 +23,8 @@ def counted(X, weight, n_rows=700):
     return Blocks(blocks, len(X)), passes
 
 
-def given_columns(block):
-    return block
+def given_columns(space):
+    return lambda block: block
 
 
 @pytest.mark.parametrize("kind", ["none", "whole"])
@@ -44,9 +45,9 @@ def test_knots_are_those_of_the_whole_column_to_the_last_bit(kind, rng):
     ]
     weight = np.ones(n) if kind == "none" else rng.integers(1, 4, n) * 1.0
     source, passes = counted(X, weight)
-    found = streamed_knots(source, given_columns, X.min(axis=0), X.max(axis=0))
-    for knots, column in zip(found, X.T, strict=True):
-        for mine, expected in zip(knots, rank_knots(column, weight), strict=True):
+    streamed = streamed_knots(source, given_columns, X.min(axis=0), X.max(axis=0))
+    for knots, column in zip(streamed, X.T, strict=True):
+        for mine, expected in zip(knots, rank_knots(NUMPY, column, weight), strict=True):
             assert mine.tolist() == expected.tolist()
     assert len(passes) <= 6
 
@@ -63,6 +64,6 @@ def test_few_different_values_take_one_pass(rng):
 def test_any_numbers(X):
     if X.max() == X.min() or not np.isfinite(X.max() - X.min()):
         return
-    found = streamed_knots(counted(X, np.ones(40), 7)[0], given_columns, X.min(axis=0), X.max(axis=0))
-    for mine, expected in zip(found[0], rank_knots(X[:, 0], np.ones(40)), strict=True):
+    streamed = streamed_knots(counted(X, np.ones(40), 7)[0], given_columns, X.min(axis=0), X.max(axis=0))
+    for mine, expected in zip(streamed[0], rank_knots(NUMPY, X[:, 0], None), strict=True):
         assert mine.tolist() == expected.tolist()

@@ -1,9 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogmap.core.concepts.concepts import fit_concepts, memberships
+from cogmap.core.concepts.concepts import Concepts, fit_concepts
+from cogmap.core.concepts.scaling import Scaling, identity
+from cogmap.core.sums import sources
+from cogmap.core.sums.sources import Blocks, cut, on_device
+from tests.core.problems import census_of, concepts_of, on, rows_of
 
 RANGE = (0.0, 1.0)
 
@@ -21,35 +27,38 @@ def triangle(x, peaks, k):
     return max(0.0, (peaks[k + 1] - x) / (peaks[k + 1] - peaks[k]))
 
 
+def scaled(concepts, X):
+    return replace(concepts, peaks=(np.empty(0),) * len(concepts.peaks))(X)
+
+
 @given(
     heights=st.lists(st.integers(0, 1000), min_size=3, max_size=9, unique=True),
     x=st.lists(st.floats(-0.2, 1.2), min_size=1, max_size=20),
 )
 def test_memberships_equal_the_triangles_and_add_up_to_one(heights, x):
     peaks, x = np.sort(heights) / 1000, np.array(x)
-    found = memberships(x, peaks)
+    memberships = Concepts(np.ones(1, dtype=bool), identity(1, -1.0, 2.0), (peaks,))(x[:, None])
     expected = [[triangle(v, peaks, k) for k in range(len(peaks))] for v in x]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(memberships, expected, atol=1e-12)
+    np.testing.assert_allclose(memberships.sum(axis=1), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize("scaling", ["minmax", "quantile", "halfway", None])
 @pytest.mark.parametrize("terms", [3, 4, 5, 7])
 def test_terms_peak_at_quantiles_of_the_scaled_feature(terms, scaling, rng):
     X = rng.random((150, 2)) ** 2
-    concepts = fit_concepts(X, np.ones(150), scaling, terms, RANGE)
-    for scaled, peaks in zip(concepts.scaling(X).T, concepts.peaks, strict=True):
-        np.testing.assert_allclose(peaks, np.quantile(scaled, np.linspace(0, 1, terms), method="higher"), atol=1e-12)
-    expected = [
-        [triangle(x[j], concepts.peaks[j], k) for j in range(2) for k in range(terms)] for x in concepts.scaling(X)
-    ]
+    concepts = concepts_of(X, np.ones(150), scaling, terms, RANGE)
+    features = scaled(concepts, X)
+    for feature, peaks in zip(features.T, concepts.peaks, strict=True):
+        np.testing.assert_allclose(peaks, np.quantile(feature, np.linspace(0, 1, terms), method="higher"), atol=1e-12)
+    expected = [[triangle(x[j], concepts.peaks[j], k) for j in range(2) for k in range(terms)] for x in features]
     np.testing.assert_allclose(concepts(X), expected, atol=1e-12)
     np.testing.assert_allclose(concepts(X).sum(axis=1), 2, atol=1e-12)
 
 
 def test_without_terms_a_concept_is_its_scaled_feature(rng):
     X = rng.normal(size=(50, 3))
-    concepts = fit_concepts(X, np.ones(50), "minmax", None, RANGE)
+    concepts = concepts_of(X, np.ones(50), "minmax", None, RANGE)
     new = np.vstack([X, 100 * rng.normal(size=(20, 3))])
     expected = np.clip((new - X.min(axis=0)) / np.ptp(X, axis=0), 0, 1)
     np.testing.assert_allclose(concepts(new), expected, atol=1e-12)
@@ -66,7 +75,7 @@ def test_without_terms_a_concept_is_its_scaled_feature(rng):
     ],
 )
 def test_few_terms_have_words(terms, words, rng):
-    concepts = fit_concepts(rng.random((60, 2)), np.ones(60), "halfway", terms, RANGE)
+    concepts = concepts_of(rng.random((60, 2)), np.ones(60), "halfway", terms, RANGE)
     expected = [f"{feature} is {word}" for feature in ("alcohol", "ash") for word in words]
     assert concepts.names(["alcohol", "ash"]) == expected
 
@@ -75,7 +84,7 @@ def test_few_terms_have_words(terms, words, rng):
 def test_more_terms_are_named_after_the_values_where_they_peak(scaling):
     """101 values 10, 12, …, 210: the quantiles j/6 are at the next of 0, 16.7, 33.3, … 100 steps."""
     X = 10.0 + 2 * np.arange(101)[:, None]
-    concepts = fit_concepts(X, np.ones(101), scaling, 7, RANGE)
+    concepts = concepts_of(X, np.ones(101), scaling, 7, RANGE)
     values = [10, 44, 78, 110, 144, 178, 210]
     assert concepts.names(["ash"]) == [f"ash is about {value}" for value in values]
     at_peaks = concepts(np.array(values, dtype=float)[:, None])
@@ -84,7 +93,7 @@ def test_more_terms_are_named_after_the_values_where_they_peak(scaling):
 
 def test_a_feature_with_two_values_is_one_concept(rng):
     X = np.c_[rng.random(40), np.repeat([3.0, 8.0], 20)]
-    concepts = fit_concepts(X, np.ones(40), "minmax", 3, RANGE)
+    concepts = concepts_of(X, np.ones(40), "minmax", 3, RANGE)
     assert concepts.names(["a", "b"]) == ["a is low", "a is medium", "a is high", "b"]
     np.testing.assert_array_equal(concepts(X)[:, 3], np.repeat([0.0, 1.0], 20))
     assert concepts.feature.tolist() == [0, 0, 0, 1]
@@ -92,7 +101,7 @@ def test_a_feature_with_two_values_is_one_concept(rng):
 
 def test_a_feature_with_few_values_has_no_more_terms_than_values():
     X = np.repeat([1.0, 2.0, 4.0], 20)[:, None]
-    concepts = fit_concepts(X, np.ones(60), "minmax", 5, RANGE)
+    concepts = concepts_of(X, np.ones(60), "minmax", 5, RANGE)
     assert concepts.names(["grade"]) == ["grade is low", "grade is medium", "grade is high"]
     np.testing.assert_array_equal(concepts(X), np.repeat(np.eye(3), 20, axis=0))
     np.testing.assert_allclose(concepts(np.array([[3.0], [1.5]])), [[0, 0.5, 0.5], [0.5, 0.5, 0]], atol=1e-12)
@@ -101,7 +110,7 @@ def test_a_feature_with_few_values_has_no_more_terms_than_values():
 def test_a_value_that_most_rows_have_is_one_peak():
     """Of the quantiles 0, ¼, ½, ¾, 1, all but the ends fall on the same value."""
     X = np.r_[0.0, np.full(98, 0.3), 1.0][:, None]
-    concepts = fit_concepts(X, np.ones(100), "minmax", 5, RANGE)
+    concepts = concepts_of(X, np.ones(100), "minmax", 5, RANGE)
     np.testing.assert_allclose(concepts.peaks[0], [0, 0.3, 1])
 
 
@@ -110,7 +119,7 @@ def test_a_value_that_most_rows_have_is_one_peak():
 def test_a_constant_feature_is_no_concept(scaling, terms, rng):
     X = rng.random((30, 4))
     X[:, 1] = 0.25
-    concepts = fit_concepts(X, np.ones(30), scaling, terms, RANGE)
+    concepts = concepts_of(X, np.ones(30), scaling, terms, RANGE)
     per_feature = terms or 1
     assert concepts.feature.tolist() == [j for j in (0, 2, 3) for _ in range(per_feature)]
     assert concepts.varies.tolist() == [True, False, True, True]
@@ -119,13 +128,13 @@ def test_a_constant_feature_is_no_concept(scaling, terms, rng):
     changed = X.copy()
     changed[:, 1] = rng.random(30)
     np.testing.assert_array_equal(concepts(X), concepts(changed))
-    without = fit_concepts(np.delete(X, 1, axis=1), np.ones(30), scaling, terms, RANGE)
+    without = concepts_of(np.delete(X, 1, axis=1), np.ones(30), scaling, terms, RANGE)
     np.testing.assert_array_equal(concepts(X), without(np.delete(X, 1, axis=1)))
 
 
 @pytest.mark.parametrize("terms", [None, 3])
 def test_constant_features_alone_make_no_concepts(terms):
-    concepts = fit_concepts(np.ones((5, 2)), np.ones(5), "minmax", terms, RANGE)
+    concepts = concepts_of(np.ones((5, 2)), np.ones(5), "minmax", terms, RANGE)
     assert concepts(np.ones((7, 2))).shape == (7, 0)
     assert concepts.names(["a", "b"]) == []
     assert len(concepts.feature) == 0
@@ -135,20 +144,20 @@ def test_constant_features_alone_make_no_concepts(terms):
 @pytest.mark.parametrize("terms", [None, 3, 5])
 def test_weight_k_equals_a_row_repeated_k_times(terms, scaling, rng):
     X, times = np.c_[rng.normal(size=80), rng.integers(0, 4, 80)], rng.integers(1, 4, 80)
-    weighted = fit_concepts(X, times.astype(float), scaling, terms, RANGE)
-    repeated = fit_concepts(np.repeat(X, times, axis=0), np.ones(times.sum()), scaling, terms, RANGE)
+    weighted = concepts_of(X, times.astype(float), scaling, terms, RANGE)
+    repeated = concepts_of(np.repeat(X, times, axis=0), np.ones(times.sum()), scaling, terms, RANGE)
     np.testing.assert_allclose(weighted(X), repeated(X), atol=1e-12)
 
 
 def test_data_in_the_range_of_the_activation_is_clipped_to_it():
     X = np.array([[-0.5], [0.0], [0.5]])
-    concepts = fit_concepts(X, np.ones(3), None, None, (-1.0, 1.0))
+    concepts = concepts_of(X, np.ones(3), None, None, (-1.0, 1.0))
     np.testing.assert_array_equal(concepts(np.array([[-3.0], [-0.25], [2.0]])), [[-1], [-0.25], [1]])
 
 
 def test_names_of_many_terms_tell_values_apart_that_differ_in_late_digits():
     X = np.linspace(101_300, 101_400, 50)[:, None]
-    names = fit_concepts(X, np.ones(50), "minmax", 7, (0.0, 1.0)).names(["pressure"])
+    names = concepts_of(X, np.ones(50), "minmax", 7, (0.0, 1.0)).names(["pressure"])
     assert len(set(names)) == 7
     assert names[0] == "pressure is about 101300"
 
@@ -157,5 +166,44 @@ def test_names_of_many_terms_tell_values_apart_that_differ_in_late_digits():
 @pytest.mark.parametrize("scaling", ["halfway", "quantile", "minmax"])
 def test_inverse_gives_the_varying_features_back(scaling, terms, rng):
     X = np.c_[rng.normal(size=80) ** 3, np.full(80, 2.0), rng.integers(0, 4, 80), rng.random(80)]
-    concepts = fit_concepts(X, np.ones(80), scaling, terms, RANGE)
+    concepts = concepts_of(X, np.ones(80), scaling, terms, RANGE)
     np.testing.assert_allclose(concepts.inverse(concepts(X)), X[:, [0, 2, 3]], atol=1e-9)
+
+
+@pytest.mark.parametrize("terms", [None, 3])
+def test_concepts_are_those_of_numpy(terms, space, rng):
+    X = np.c_[rng.normal(size=(400, 2)), np.ones(400), rng.integers(0, 2, 400)]
+    concepts = concepts_of(X, np.ones(400), "halfway", terms, (0.0, 1.0))
+    assert (space.host(concepts.on(space).of_rows(space.put(X))) == concepts(X)).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("terms", [None, 4])
+@pytest.mark.parametrize("scaling", ["minmax", "quantile", "halfway", None])
+def test_concepts_from_blocks_and_from_a_device_are_those_of_all_rows(
+    scaling, terms, weighted, device, rng, monkeypatch
+):
+    """To the last bit: whole weights add up without rounding."""
+    monkeypatch.setattr(sources, "BLOCK_ROWS", 130)
+    X = np.c_[rng.normal(size=2000), rng.random(2000).round(2), np.ones(2000), rng.integers(0, 2, 2000)]
+    rows = rows_of(X, weight=rng.integers(1, 4, 2000) * 1.0 if weighted else None)
+    given = (census_of(rows), scaling, terms, RANGE)
+    expected = concepts_of(X, rows.weight, scaling, terms, RANGE)
+    blocks = fit_concepts(Blocks(lambda: cut([rows]), 2000), *given)
+    there = fit_concepts(on_device(device, on(device, rows), 700, 0), *given)
+    for again in (blocks, there):
+        assert (again.varies == expected.varies).all()
+        for mine, theirs in (
+            (again.scaling.values, expected.scaling.values),
+            (again.scaling.heights, expected.scaling.heights),
+            (again.peaks, expected.peaks),
+        ):
+            assert all((a == b).all() for a, b in zip(mine, theirs, strict=True))
+
+
+def test_lines_beyond_numbers_stay_at_their_ends(space):
+    concepts = Concepts(
+        np.ones(1, dtype=bool), Scaling((np.array([0.0, 1.0]),), (np.array([0.0, 1.0]),)), (np.empty(0),)
+    )
+    X = np.array([[-np.inf], [np.inf], [0.5]])
+    assert space.host(concepts.on(space).of_rows(space.put(X)))[:, 0].tolist() == [0.0, 1.0, 0.5]

@@ -9,6 +9,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score
 
+from cogmap.core.decision import decision as decision_module
 from cogmap.core.decision.decision import (
     METRICS,
     calibrate,
@@ -17,6 +18,7 @@ from cogmap.core.decision.decision import (
     decide,
     evidence_directions,
     judged_rows,
+    optimal_scores,
     score_labels,
 )
 from cogmap.core.sums.rows import Scored
@@ -302,3 +304,77 @@ def test_evidence_is_the_log_odds_of_a_class(n_classes, rng):
         np.testing.assert_allclose(evidence[:, k], log_probability[:, k] - others, atol=1e-12)
     if n_classes > 2:
         np.testing.assert_allclose(softmax(evidence, axis=1), softmax(scores, axis=1), atol=1e-14)
+
+
+def orthonormal_scorings(rng, prior):
+    """Return scorings θ of the classes, orthonormal under the prior, and orthogonal to the constant one."""
+    root = np.sqrt(prior)
+    Q = np.linalg.qr(np.c_[root, rng.normal(size=(len(prior), len(prior) - 1))])[0][:, 1:]
+    return Q / root[:, None]
+
+
+def between_of(theta, values, prior):
+    """Return the covariance of the one-hot with scores that explain these shares of the scorings' variance."""
+    return (prior[:, None] * theta * values) @ (prior[:, None] * theta).T
+
+
+@pytest.mark.parametrize(
+    ("values", "groups"),
+    [
+        ([1.0, 1.0, 1.0], [0, 0, 0]),
+        ([1.0, 1.0, 0.4], [0, 0, 1]),
+        ([0.8, 0.3, 0.3], [0, 1, 1]),
+        ([0.8, 0.5, 0.2], [0, 1, 2]),
+        ([0.8, 0.5, 1e-9], [0, 1]),
+    ],
+)
+def test_scorings_along_which_scores_differ_equally_belong_together(values, groups, rng):
+    prior = np.array([0.4, 0.3, 0.2, 0.1])
+    known = orthonormal_scorings(rng, prior)
+    theta, group = optimal_scores(between_of(known, values, prior), prior)
+    assert (group - group[0]).tolist() == groups
+    np.testing.assert_allclose((prior[:, None] * theta).T @ theta, np.eye(len(groups)), atol=1e-10)
+    for k in set(groups):
+        mine, theirs = theta[:, np.array(groups) == k], known[:, : len(groups)][:, np.array(groups) == k]
+        # The same span, whatever basis of it: each is what the other explains of it.
+        np.testing.assert_allclose(mine @ (mine.T @ (prior[:, None] * theirs)), theirs, atol=1e-6)
+
+
+def test_a_perfect_fit_makes_all_scorings_one_group(rng):
+    codes, weight = np.repeat([0, 1, 2, 3], [40, 30, 20, 10]), rng.uniform(0.5, 2, 100)
+    one_hot = np.eye(4)[codes]
+    theta, group = optimal_scores(class_covariance(one_hot, codes, weight), class_shares(codes, weight, 4))
+    assert theta.shape == (4, 3)
+    assert len(set(group.tolist())) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_basis_of_a_group_does_not_change_the_decision(seed):
+    """A perfect fit whose scores from outside are not perfect: rounding alone chooses θ within the group."""
+    rng = np.random.default_rng(seed)
+    raw, codes = noisy_scores(rng, [60, 40, 30, 20], strength=2.0)
+    judged, prior = Scored(raw, codes, np.ones(150)), class_shares(codes, np.ones(150), 4)
+    between = class_covariance(np.eye(4)[codes], codes, np.ones(150))
+    theta, group = optimal_scores(between, prior)
+    expected = decision_module._discriminants(judged, theta, group, prior)
+    rotated = theta @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    for mine, theirs in zip(decision_module._discriminants(judged, rotated, group, prior), expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-10)
+    noise = 1e-13 * rng.normal(size=(4, 4))
+    one, other = (
+        decide(judged, covariance, "accuracy", np.array([0.0, 1.0])) for covariance in (between, between + noise)
+    )
+    np.testing.assert_allclose(other(raw), one(raw), atol=1e-8 * np.abs(one(raw)).max())
+    assert one.informed
+
+
+def test_variables_of_different_groups_are_each_divided_by_their_own_spread(rng):
+    """Here the rotation matters: without groups, each variable has a spread of its own."""
+    raw, codes = noisy_scores(rng, [60, 40, 30, 20], strength=2.0)
+    raw[:, 0] *= 3
+    judged, prior = Scored(raw, codes, np.ones(150)), class_shares(codes, np.ones(150), 4)
+    theta = orthonormal_scorings(rng, prior)
+    rotated = theta @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    apart = np.arange(3)
+    one, other = (decision_module._discriminants(judged, basis, apart, prior)[0] for basis in (theta, rotated))
+    assert np.abs(one - other).max() > 1e-3

@@ -5,16 +5,24 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cogmap.core.fit.passes import Range
 
-from cogmap import LTCNClassifier
-from cogmap.core.fit import judges, passes
-from cogmap.core.fit.judges import JUDGED_NUMBERS, candidates, judges_from, judges_of_a_class, most_judges
+from cogmap.core.fit import judges
+from cogmap.core.fit.judges import (
+    JUDGED_NUMBERS,
+    candidates,
+    choose_judges,
+    chosen,
+    judges_from,
+    judges_of_a_class,
+    most_judges,
+    row_keys,
+)
 from cogmap.core.sums.rows import Rows
-from cogmap.core.sums.sampling import LAST_KEY, Samples, content_keys
-from cogmap.core.sums.sources import cut
-from cogmap.core.sums.statistics import Held, merged
-from cogmap.intake import blocks as intake
+from cogmap.core.sums.sampling import LAST_KEY, Samples, content_keys, limits_in
+from cogmap.core.sums.sources import Blocks, at_once, cut, on_device
+from cogmap.core.sums.space import NUMPY
+from cogmap.core.sums.statistics import merged
+from tests.core.problems import census_of, on
 
 
 def rows_of(rng, n=3000):
@@ -24,19 +32,25 @@ def rows_of(rng, n=3000):
     return Rows(X, codes, frequency * 2, np.full(n, 2.0), 3)
 
 
-def judging(rows, most, n_blocks=1):
+def judging(rows, most, n_blocks=1, space=NUMPY):
     edges = np.linspace(0, len(rows.X), n_blocks + 1).astype(int)
-    parts = [rows[slice(a, b)] for a, b in pairwise(edges)]
-    keys = [content_keys(np.column_stack([part.codes, part.X])) for part in parts]
-    given = np.full(3, LAST_KEY), judges_of_a_class(3, 3, most)
-    kept = merged(Samples(candidates(part, key, *given)) for part, key in zip(parts, keys, strict=True))
+    parts = [on(space, rows[slice(a, b)]) for a, b in pairwise(edges)]
+    given = limits_in(space, np.full(3, LAST_KEY)), judges_of_a_class(3, 3, most)
+    kept = merged(Samples(candidates(space, part, row_keys(space, part), *given)) for part in parts)
     return judges_from(kept.parts, rows.mass)
 
 
+def test_keys_are_those_of_the_class_and_the_row(space, rng):
+    rows = rows_of(rng, 50)
+    keys = space.host(row_keys(space, on(space, rows)))
+    expected = content_keys(NUMPY, np.column_stack([rows.codes, rows.X]).T.copy())
+    assert (keys.view(np.uint64) ^ np.uint64(0 if space.numpy else 2**63) == expected).all()
+
+
 @pytest.mark.parametrize("most", [30, 300, 10**6])
-def test_judges_weigh_what_their_classes_do(most, rng):
+def test_judges_weigh_what_their_classes_do(most, space, rng):
     rows = rows_of(rng)
-    found = judging(rows, most)
+    found = judging(rows, most, space=space)
     different = [len(np.unique(rows.X[rows.codes == code], axis=0)) for code in range(3)]
     assert np.bincount(found.codes).tolist() == [min(most // 3, n) for n in different]
     np.testing.assert_allclose(found.mass / found.weight.sum(), rows.mass / rows.weight.sum(), rtol=1e-12)
@@ -47,11 +61,11 @@ def test_judges_weigh_what_their_classes_do(most, rng):
     np.testing.assert_allclose(found.weight.sum(), np.sum(own), rtol=1e-12)
 
 
-def test_neither_blocks_nor_order_choose_them(rng):
+def test_neither_blocks_nor_order_nor_space_choose_them(device, rng):
     rows, order = rows_of(rng), rng.permutation(3000)
     moved = Rows(rows.X[order], rows.codes[order], rows.weight[order], rows.unit[order], 3)
     expected = judging(rows, 90)
-    for found in (judging(rows, 90, 11), judging(moved, 90, 4)):
+    for found in (judging(rows, 90, 11), judging(moved, 90, 4), judging(moved, 90, 3, device)):
         for name in ("X", "codes", "weight", "unit"):
             assert (getattr(found, name) == getattr(expected, name)).all()
 
@@ -75,35 +89,46 @@ def test_rows_that_cannot_be_chosen_need_no_look(kind, rng):
     rows = Rows(X, codes, np.full(9000, 50.0 if kind == "heavy" else 1.0), np.ones(9000), 2)
     looks = []
 
-    class Watched(Held):
-        def reduce(self, from_block):
-            looks.append(sum(len(part.keys) for block in self.blocks for part in from_block(block).parts))
-            return super().reduce(from_block)
+    def watch(parts):
+        looks.append(0)
+        for _, samples in parts:
+            looks[-1] += sum(len(part.keys) for part in samples.parts)
+            yield samples
 
-    known = Range(X.min(axis=0), X.max(axis=0), rows.mass)
-    found = passes._candidates(Watched(tuple(cut([rows]))), known, 400)
-    everything = Held((rows,)).reduce(partial(passes._kept, np.full(3, LAST_KEY), 200)).parts
-    for one, other in zip(found, everything, strict=True):
-        for name in ("keys", "rows", "weight"):
-            assert (getattr(one, name) == getattr(other, name)).all()
+    watched = Blocks(lambda: cut([rows]), 9000, watch=watch)
+    found, summary = choose_judges(watched, census_of(rows), 400)
+    kept, *of_classes = at_once(rows).reduce(partial(chosen, np.full(3, LAST_KEY), 200)).parts
+    expected = judges_from(of_classes, rows.mass)
+    for name in ("X", "codes", "weight", "unit"):
+        assert (getattr(found, name) == getattr(expected, name)).all()
+    assert (summary.rows == kept.rows).all()
+    assert (summary.weight == kept.weight).all()
+    np.testing.assert_allclose(summary.shares, rows.mass / rows.weight.sum())
     assert len(looks) == (1 if kind == "different" else 2)
     assert looks[0] < 1300
 
 
-@pytest.mark.parametrize("parameters", [{}, {"alpha": 1.0}, {"decision_metric": "balanced_accuracy"}], ids=str)
-def test_some_judges_decide_nearly_as_all_rows_do(parameters, rng, monkeypatch):
-    X = rng.normal(size=(6000, 5))
-    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] / 2 + rng.normal(size=6000) / 2, [-1.5, 1.5])
-    monkeypatch.setattr(intake, "MOST_ROWS", 100)
-    by_all = LTCNClassifier(**parameters).fit(X, y)
-    for name in ("JUDGES", "DECIDERS", "DECIDERS_OF_A_CLASS"):
-        monkeypatch.setattr(judges, name, 900)
-    by_some = LTCNClassifier(**parameters).fit(X, y)
-    assert (by_some.predict_proba(X) != by_all.predict_proba(X)).any()
-    assert (by_some.predict(X) == by_all.predict(X)).mean() > 0.95
-    np.testing.assert_allclose(by_some.predict_proba(X), by_all.predict_proba(X), atol=0.25)
-    assert abs(by_some.score(X, y) - by_all.score(X, y)) < 0.02  # 900 rows know it to 0.012
-    if by_all.active_share_ is not None:
-        shared = min(by_some.n_iter_, by_all.n_iter_) + 1
-        np.testing.assert_allclose(by_some.active_share_[:shared], by_all.active_share_[:shared], atol=0.05)
-        np.testing.assert_allclose(by_some.shrinkage_[:shared], by_all.shrinkage_[:shared], atol=0.3)
+@pytest.mark.parametrize("limit", [2**62, 2**63 + 5, 2**64 - 1])
+def test_judges_are_those_of_numpy(limit, space, rng):
+    """Also of blocks in which a class has no rows."""
+    given = (np.array([limit] * 6, np.uint64), 12)
+    X, codes = rng.integers(0, 8, (900, 3)) * 1.0, np.sort(rng.integers(0, 4, 900))
+    weight = rng.integers(1, 4, 900) * 1.0
+    rows = Rows(X, codes, weight, weight / 2, 5)
+    expected = chosen(*given, NUMPY)(rows).parts
+    for block_rows in (900, 128):
+        parts = on_device(space, on(space, rows), block_rows, block_rows).reduce(partial(chosen, *given)).parts
+        for one, other in zip(parts, expected, strict=True):
+            for name in ("keys", "rows", "weight"):
+                assert (getattr(one, name) == getattr(other, name)).all()
+    keys = row_keys(NUMPY, rows)
+    for code, part in enumerate(expected[1:]):
+        own = sorted({(keys[i], *X[i]) for i in np.flatnonzero((codes == code) & (keys <= np.uint64(limit)))})
+        assert [(key, *row[1:]) for key, row in zip(part.keys, part.rows, strict=True)] == own[:12]
+
+
+def test_a_summary_has_as_many_rows_as_a_model_keeps(rng):
+    rows = Rows(rng.normal(size=(2000, 2)), rng.integers(0, 2, 2000), np.ones(2000), np.ones(2000), 2, True)
+    found, summary = choose_judges(at_once(rows), census_of(rows), 600)
+    assert np.bincount(found.codes).tolist() == [300, 300]
+    assert len(summary.rows) == judges.SUMMARY_ROWS

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from cogmap.core.concepts.concepts import memberships
+from cogmap.core.concepts.concepts import Concepts
+from cogmap.core.concepts.scaling import identity
 from cogmap.core.constants import INNER_NORM, INNER_RIDGE
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.constraints import Bounds, cap_factor, constrained_regression, constrained_stable_regression
@@ -129,7 +130,7 @@ def test_a_forbidden_copy_leaves_its_weight_to_the_other(rng):
 def test_terms_that_add_up_to_one_are_solved_as_well_as_scipy_does_on_all_rows(rng):
     """Memberships of each feature add up to 1, so that many weights fit equally well; the fit itself is unique."""
     X = rng.random((150, 3))
-    X = np.hstack([memberships(x, np.array([0.0, 0.4, 1.0])) for x in X.T])
+    X = Concepts(np.ones(3, dtype=bool), identity(3, 0.0, 1.0), (np.array([0.0, 0.4, 1.0]),) * 3)(X)
     bounds = nothing(9)
     bounds.lower[:, :3], bounds.upper[4, 5] = 0.0, -0.3
     W, b = constrained_regression(X, np.ones(150), SIGMOID, bounds)

@@ -6,7 +6,17 @@ from ltcn.LTCN import LTCN
 
 from cogmap.core.network import inner
 from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.network.inner import regression_weights, slope_weights, spectral_norm
+from cogmap.core.network.inner import (
+    Regressors,
+    regression,
+    regression_weights,
+    ridge,
+    ridge_weights,
+    slope_weights,
+    spectral_norm,
+)
+from cogmap.core.sums.factor import Factor
+from cogmap.core.sums.statistics import merged
 from tests import naive
 
 KINDS = ("independent", "duplicate", "collinear", "tiny collinear", "wide", "one feature")
@@ -98,3 +108,16 @@ def test_the_spectral_norm_of_large_weights_is_the_largest_singular_value(gain, 
     W = gain * rng.normal(size=(40, 40))
     assert spectral_norm(W) == pytest.approx(np.linalg.svd(W, compute_uv=False)[0], rel=1e-10)
     assert spectral_norm(gain * np.eye(40)) == pytest.approx(gain, rel=1e-10)
+
+
+@pytest.mark.parametrize(("way", "of_rows"), [(regression, regression_weights), (ridge, ridge_weights)])
+def test_regressions_from_a_factor_are_those_of_the_rows(way, of_rows, rng):
+    """Collinear concepts among them: the factor must keep the rank."""
+    f = ACTIVATIONS["sigmoid"]
+    X = rng.random((90, 4))
+    X = np.c_[X, 0.5 * X[:, 0] + 0.5 * X[:, 1]]
+    weight = rng.uniform(0.5, 2, 90)
+    parts = zip(np.array_split(X, 4), np.array_split(weight, 4), strict=True)
+    factor = merged(Factor.from_block(w, x, f.inverse(x)) for x, w in parts)
+    for mine, expected in zip(way(Regressors.from_factor(factor, 5)), of_rows(X, weight, f), strict=True):
+        np.testing.assert_allclose(mine, expected, atol=1e-9)

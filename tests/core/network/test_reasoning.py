@@ -1,8 +1,10 @@
+from itertools import islice
+
 import numpy as np
 import pytest
 
 from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.network.reasoning import RULES, Network, trajectory, until_fixed_point
+from cogmap.core.network.reasoning import RULES, Network, states, trajectory, until_fixed_point
 from tests import naive
 
 
@@ -13,6 +15,14 @@ def test_trajectory_equals_the_rule_written_as_loops(rule, activation, rng):
     network = Network.from_rule(rule, W, b, 0.7, ACTIVATIONS[activation])
     expected = naive.states(X, W, b, 0.7, 5, activation, rule)
     np.testing.assert_allclose(trajectory(network, X, 5), np.stack(expected, axis=1), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_states_are_those_of_numpy_in_every_space(activation, space, rng):
+    X = rng.random((6, 4))
+    network = Network(rng.normal(size=(4, 4)), rng.normal(size=4), 0.7, ACTIVATIONS[activation])
+    there = [space.host(state) for state in islice(states(network, space.put(X), space), 6)]
+    np.testing.assert_allclose(np.stack(there, axis=1), trajectory(network, X, 5), rtol=1e-12, atol=1e-14)
 
 
 def test_phi_zero_never_leaves_the_initial_state(rng):

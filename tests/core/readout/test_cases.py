@@ -1,5 +1,3 @@
-from itertools import islice
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
@@ -17,8 +15,9 @@ from cogmap.core.readout.cases import (
     solve_dual,
 )
 from cogmap.core.readout.shrunken import active_rows
-from cogmap.core.trajectory.increments import increments
-from cogmap.core.trajectory.innovations import fit_innovations
+from cogmap.core.readout.terms import raw_scores
+from tests.core.problems import increments_of
+from tests.core.trajectory.test_innovations import applied, fit
 
 WEIGHTS = ["ones", "whole", "fractional"]
 
@@ -75,9 +74,11 @@ def test_degrees_of_freedom_are_the_trace_of_the_smoother(rng):
     assert found == pytest.approx(np.trace(smoother))
 
 
-def test_resemblance_is_the_exponential_of_the_distance(rng):
+def test_resemblance_is_the_exponential_of_the_distance(space, rng):
     rows, cases = rng.normal(size=(20, 3)), rng.normal(size=(7, 3))
-    np.testing.assert_allclose(resemblance(rows, cases), np.exp(-cdist(rows, cases)), rtol=1e-12)
+    np.testing.assert_allclose(
+        space.host(resemblance(space, space.put(rows), cases)), np.exp(-cdist(rows, cases)), rtol=1e-12
+    )
 
 
 def test_kernel_blocks_fill_the_lower_triangle(rng):
@@ -99,31 +100,31 @@ def test_metric_divides_by_ridged_covariance_and_has_unit_mean_square_distance(r
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_scores_of_new_rows_equal_kernel_ridge_with_the_sum_of_both_kernels(kind, rng):
+def test_scores_of_new_rows_equal_kernel_ridge_with_the_sum_of_both_kernels(kind, space, rng):
     X, new = rng.random((60, 3)), rng.random((15, 3))
     network = Network(rng.normal(size=(3, 3)) / 2, np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
     weight, unit = weights(kind, 60, rng)
     reference = weight @ X / weight.sum()
-    blocks = [block for block, _ in islice(increments(network, X, reference), 4)]
-    basis, Q = fit_innovations(iter(blocks), weight, 30)
+    basis, Q = fit(increments_of(network, X, reference, 3), weight, 30)
     active = active_rows(Q, basis.ends, weight.sum(), unit)
     target = rng.normal(size=(60, 2))
-    found = fit_cases(X, reference, basis, Q, active, target, weight, unit)
+    fitted = fit_cases(X, reference, basis, Q, active, target, weight, unit)
 
-    caps = found.readout.trajectory.caps
-    new_Q = basis([block for block, _ in islice(increments(network, new, reference), 4)])
-    metric = found.readout.metric
+    caps = fitted.readout.trajectory.caps
+    new_Q = applied(basis, increments_of(network, new, reference, 3))
+    metric = fitted.readout.metric
     K, K_new = np.exp(-cdist(metric(X), metric(X))), np.exp(-cdist(metric(new), metric(X)))
     reasons = np.ones(15, bool)
     for t, (start, end) in enumerate(zip([1, *basis.ends[:-1]], basis.ends, strict=True)):
         reasons &= (new_Q[:, :end] ** 2).sum(axis=1) <= caps[t]
         share = TRAJECTORY_SHARE * CASE_DECAY**t * weight.sum() / 3
-        old = Q[:, start:end] * active[t][:, None]
+        old = Q[:, start:end] * active[:, t, None]
         K += share * old @ old.T
         K_new += share * (new_Q[:, start:end] * reasons[:, None]) @ old.T
-    a, q = bordered(K, target, found.alpha / weight)
-    np.testing.assert_allclose(found.readout.scores(network, new), K_new @ a + q, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(found.fitted, K @ a + q, rtol=1e-6, atol=1e-7)
+    a, q = bordered(K, target, fitted.alpha / weight)
+    scores = space.host(raw_scores(fitted.readout, space, network, space.put(new)))
+    np.testing.assert_allclose(scores, K_new @ a + q, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(fitted.fitted, K @ a + q, rtol=1e-6, atol=1e-7)
 
 
 def test_penalty_is_a_local_minimum_of_the_leave_one_out_error(rng):

@@ -6,24 +6,72 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import scale
 
 from cogmap.core.constants import RIDGE_DECAYS, RIDGE_PENALTIES
-from cogmap.core.fit.at_once import learn
-from cogmap.core.network.reasoning import trajectory
+from cogmap.core.network.activation import ACTIVATIONS
+from cogmap.core.network.reasoning import Network, trajectory
 from cogmap.core.readout import dual
 from cogmap.core.readout.dual import (
     Gram,
+    Problem,
     choose,
+    dual_of,
     fit_factor,
     fit_gram,
     fit_penalty,
     needed,
     read,
     readout,
+    smooth,
+    spectrum_of,
     standardise,
 )
-from cogmap.core.readout.ridge import Design, smooth, spectrum
-from tests.core.readout.test_ridge import SHAPES, WEIGHTS, problem, ridge, standardised
+from cogmap.core.readout.terms import raw_scores
+from cogmap.core.sums import threads
+from cogmap.core.sums.space import NUMPY, STRIP
+from tests.core.problems import increments_of
+
+SHAPES = {"tall": (40, 3, 3), "square": (16, 4, 3), "wide": (14, 5, 4)}
+WEIGHTS = ("none", "fractional", "integer")
+
+
+def problem(rng, shape="tall", kind="none", decay=1.0):
+    n, m, n_iter = SHAPES[shape]
+    network = Network(1.5 * rng.normal(size=(m, m)), rng.normal(size=m), 0.9, ACTIVATIONS["tanh"])
+    X = rng.random((n, m))
+    weight = {"none": np.ones(n), "fractional": rng.uniform(0.3, 2.5, n), "integer": rng.integers(1, 4, n) * 1.0}[kind]
+    reference = np.average(X, axis=0, weights=weight)
+    return Problem(network, X, reference, weight, np.minimum(1, weight), n_iter, decay), rng.normal(size=(n, 2))
+
+
+def standardised(given, rows):
+    """Return the increments of rows in the training rows' mean and spread, iteration t times decay^(t/2)."""
+    parts = []
+    pairs = (increments_of(given.network, A, given.reference, given.n_iter) for A in (given.initial, rows))
+    for t, (E, new) in enumerate(zip(*pairs, strict=True)):
+        mean = np.average(E, axis=0, weights=given.sample_weight)
+        spread = np.sqrt(np.average((E - mean) ** 2, axis=0, weights=given.sample_weight))
+        parts.append(given.decay ** (t / 2) * (new - mean) / spread)
+    return np.hstack(parts)
+
+
+def ridge(Z, target, weight, alpha):
+    return Ridge(alpha=alpha, solver="svd").fit(Z, target, sample_weight=weight)
+
+
+def blocks_of(given):
+    """Return what is read of each iteration, with the decay."""
+    return [given.decay ** (t / 2) * block.Z.copy() for t, block in enumerate(read(given, 0.0))]
+
+
+def spectrum(given):
+    return spectrum_of(blocks_of(given), *given.shape)
+
+
+def scores_of(given, read_out, rows):
+    return raw_scores(read_out, NUMPY, given.network, rows)
 
 
 def primal(Z, target, weight, alpha):
@@ -78,20 +126,19 @@ def test_standardised_columns_have_mean_zero_and_variance_one(width, rng, monkey
 @pytest.mark.parametrize("alpha", [0.05, 3.0])
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_scores_equal_the_primal_solution_and_explicit_refits(shape, kind, alpha, fit, rng, monkeypatch):
-    monkeypatch.setattr(dual, "STEP_ROWS", 5)
-    design, target = problem(rng, shape, kind)
-    weight = design.sample_weight
-    choice = fit(design, target, alpha, 0.0)
-    found, Z = choice.solution, standardised(design, design.initial)
+def test_scores_equal_the_primal_solution_and_explicit_refits(shape, kind, alpha, fit, rng):
+    given, target = problem(rng, shape, kind)
+    weight = given.sample_weight
+    choice = fit(given, target, alpha, 0.0)
+    found, Z = choice.solution, standardised(given, given.initial)
     constant, beta = primal(Z, target, weight, alpha)
     np.testing.assert_allclose(found.fitted, constant + Z @ beta, rtol=1e-8, atol=1e-8)
-    new = rng.random((30, design.initial.shape[1]))
-    expected = constant + standardised(design, new) @ beta
-    read_out = readout(design, target, choice)
-    np.testing.assert_allclose(read_out.scores(design.network, new), expected, rtol=1e-8, atol=1e-8)
-    R, q = read_out.outer(design.network)
-    states = trajectory(design.network, new, design.n_iter)
+    new = rng.random((30, given.initial.shape[1]))
+    expected = constant + standardised(given, new) @ beta
+    read_out = readout(given, target, choice)
+    np.testing.assert_allclose(scores_of(given, read_out, new), expected, rtol=1e-8, atol=1e-8)
+    R, q = read_out.outer(given.network)
+    states = trajectory(given.network, new, given.n_iter)
     np.testing.assert_allclose(np.einsum("ntm,tmk->nk", states, R) + q, expected, rtol=1e-8, atol=1e-8)
     for i in range(len(Z)):
         less = weight.copy()
@@ -111,88 +158,207 @@ def test_iterations_decay_and_penalty_are_those_of_brute_force(kind, most, rng, 
     """Decays are tried for few rows only; here 14 rows count as few or as many."""
     monkeypatch.setattr(dual, "RIDGE_ROWS", most)
     monkeypatch.setattr(dual, "RIDGE_ITERATIONS", (0, 1, 3))
-    design, target = problem(rng, "wide", kind)
-    target[:, 0] += 4 * np.tanh(design.initial @ design.network.weights)[:, 0]
-    weight, m = design.sample_weight, design.initial.shape[1]
+    given, target = problem(rng, "wide", kind)
+    target[:, 0] += 4 * np.tanh(given.initial @ given.network.weights)[:, 0]
+    weight, m = given.sample_weight, given.initial.shape[1]
     decays = RIDGE_DECAYS if most > len(target) else (1.0,)
     trials = []
     for decay, n_iter in [(1.0, 0), (1.0, 1), (1.0, 3), *((decay, 4) for decay in decays)]:
-        tried = replace(design, n_iter=n_iter, decay=decay)
-        Z = standardised(tried, design.initial)
+        tried = replace(given, n_iter=n_iter, decay=decay)
+        Z = standardised(tried, given.initial)
         size = (weight @ Z**2).sum() / min(m * (n_iter + 1), len(Z) - 1)
         for alpha in RIDGE_PENALTIES * size:
             outside = smooth(tried, spectrum(tried), target, alpha)[1]
             trials.append((weight @ ((target - outside) ** 2).sum(axis=1), alpha, decay, n_iter))
     error, alpha, decay, n_iter = min(trials)
-    choice = choose(design, target, 0.0)
+    choice = choose(given, target, 0.0)
     found = choice.solution
     assert (found.decay, found.n_iter) == (decay, n_iter)
     assert (found.error, found.alpha) == pytest.approx((error, alpha), rel=1e-8)
-    Z = standardised(replace(design, n_iter=n_iter, decay=decay), design.initial)
+    Z = standardised(replace(given, n_iter=n_iter, decay=decay), given.initial)
     constant, beta = primal(Z, target, weight, alpha)
-    scores = readout(design, target, choice).scores(design.network, design.initial)
+    scores = scores_of(given, readout(given, target, choice), given.initial)
     np.testing.assert_allclose(scores, constant + Z @ beta, rtol=1e-7, atol=1e-7)
 
 
 def test_reading_stops_at_the_fixed_point(rng):
-    design, target = problem(rng)
-    design = replace(design, n_iter=40, network=replace(design.network, weights=0.2 * design.network.weights))
-    change = np.abs(np.diff(trajectory(design.network, design.initial, 40), axis=1)).max(axis=(0, 2))
+    given, target = problem(rng)
+    given = replace(given, n_iter=40, network=replace(given.network, weights=0.2 * given.network.weights))
+    change = np.abs(np.diff(trajectory(given.network, given.initial, 40), axis=1)).max(axis=(0, 2))
     tol = float(np.sqrt(change[4] * change[5]))
-    assert sum(1 for _ in read(design, tol)) == 6
-    assert fit_gram(design, target, 1.0, tol).solution.n_iter == 5
-    assert choose(design, target, tol).solution.n_iter <= 5
+    assert sum(1 for _ in read(given, tol)) == 6
+    assert fit_gram(given, target, 1.0, tol).solution.n_iter == 5
+    assert choose(given, target, tol).solution.n_iter <= 5
 
 
 def test_a_penalty_too_small_for_the_gram_matrix_gets_an_lq_factor(rng):
     """Rows that nearly repeat others: what tells them apart is below the rounding errors of G."""
-    design, target = problem(rng, "wide")
-    design.initial[[3, 5]] = design.initial[[2, 4]] + 1e-7 * rng.normal(size=(2, 5))
+    given, target = problem(rng, "wide")
+    given.initial[[3, 5]] = given.initial[[2, 4]] + 1e-7 * rng.normal(size=(2, 5))
     alpha = 1e-17
-    found = fit_penalty(design, target, alpha, 0.0).solution
-    Z = standardised(design, design.initial)
+    found = fit_penalty(given, target, alpha, 0.0).solution
+    Z = standardised(given, given.initial)
     U, S = (part[..., :-1] for part in np.linalg.svd(Z, full_matrices=False)[:2])
     mean = target.mean(axis=0)
     expected = mean + (U * (S**2 / (S**2 + alpha))) @ (U.T @ (target - mean))
     assert S[0] / S[-1] > 1e6
     np.testing.assert_allclose(found.fitted, expected, atol=1e-8)
     assert found.condition == pytest.approx(np.sqrt((S[0] ** 2 + alpha) / (S[-1] ** 2 + alpha)), rel=1e-4)
-    from_gram = fit_penalty(design, target, 1.0, 0.0).solution
+    from_gram = fit_penalty(given, target, 1.0, 0.0).solution
     assert from_gram.condition == pytest.approx(1 + Z.size, rel=1e-9)
-    design, target = problem(rng, "tall")
+    given, target = problem(rng, "tall")
     with pytest.raises(ValueError, match=r"alpha=1e-17 is below the rounding errors of 40 rows.*use alpha='loo', or"):
-        fit_penalty(design, target, 1e-17, 0.0)
+        fit_penalty(given, target, 1e-17, 0.0)
 
 
 @pytest.mark.parametrize(
-    ("n", "m", "n_iter", "expected"),
+    ("n", "n_columns", "expected"),
     [
-        (100, 1000, 9, False),  # 8 MB
-        (1000, 2000, 9, True),  # 160 MB
-        (20_000, 50, 9, False),  # 80 MB, but few columns
-        (20_000, 2_000, 9, True),  # 3.2 GB, as many columns as rows
-        (20_000, 200, 9, False),  # 320 MB, but few columns
+        (100, 10_000, True),  # more columns than rows
+        (100, 100, False),
+        (20_000, 500, False),  # 80 MB, but few columns
+        (20_000, 19_000, True),  # 3 GB
+        (20_000, 2_000, False),  # 320 MB, but few columns
     ],
 )
-def test_only_what_is_too_large_to_hold_needs_the_dual(n, m, n_iter, expected):
-    initial = np.broadcast_to(0.0, (n, m))
-    assert needed(Design(None, initial, initial[0], None, None, n_iter)) is expected
+def test_wide_problems_and_those_too_large_to_hold_need_the_dual(n, n_columns, expected):
+    assert needed(n, n_columns) is expected
 
 
-@pytest.mark.parametrize("alpha", [0.3, 1e-9])
+@pytest.mark.parametrize("alpha", [1e-3, 0.7, 50.0])
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_a_large_problem_has_the_solution_of_a_small_one(kind, alpha, rng, monkeypatch):
-    design, target = problem(rng, "wide", kind)
-    options = {"alpha": alpha, "cases": False, "final": False, "max_iter": 4, "tol": 0.0}
-    given = (design.network, design.initial, target, design.sample_weight, design.unit)
-    held = learn(*given, **options)
-    monkeypatch.setattr(dual, "HELD_BYTES", 0)
-    found = learn(*given, **options)
-    np.testing.assert_allclose(found.fitted, held.fitted, atol=1e-7)
-    np.testing.assert_allclose(found.outside, held.outside, rtol=1e-4, atol=1e-7)
-    new = rng.random((9, 5))
-    np.testing.assert_allclose(
-        found.readout.scores(design.network, new), held.readout.scores(design.network, new), rtol=1e-6, atol=1e-6
+@pytest.mark.parametrize("shape", SHAPES)
+def test_scores_equal_scikit_learn(shape, kind, alpha, rng):
+    given, target = problem(rng, shape, kind)
+    singular = spectrum(given)
+    model = ridge(standardised(given, given.initial), target, given.sample_weight, alpha)
+    expected = model.predict(standardised(given, given.initial))
+    np.testing.assert_allclose(smooth(given, singular, target, alpha)[0], expected, rtol=1e-8, atol=1e-8)
+    new = rng.random((30, given.shape[1] // (given.n_iter + 1)))
+    expected = model.predict(standardised(given, new))
+    choice = fit_factor(given, target, alpha, 0.0)
+    np.testing.assert_allclose(choice.solution.dual, dual_of(given, singular, target, alpha), rtol=1e-7, atol=1e-8)
+    read_out = readout(given, target, choice)
+    assert read_out.n_iter == given.n_iter
+    np.testing.assert_allclose(scores_of(given, read_out, new), expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 3.0])
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_leave_one_out_equals_explicit_refits(shape, kind, alpha, rng):
+    given, target = problem(rng, shape, kind)
+    outside = smooth(given, spectrum(given), target, alpha)[1]
+    Z = standardised(given, given.initial)
+    for i in range(len(Z)):
+        less = given.sample_weight.copy()
+        less[i] = max(less[i] - 1, 0)
+        refitted = ridge(Z, target, less, alpha).predict(Z[i : i + 1])[0]
+        np.testing.assert_allclose(outside[i], refitted, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("decay", [0.3, 0.03])
+def test_decay_weighs_each_further_iteration_less(decay, shape, rng):
+    """Scaling a column by √decay is dividing its penalty by the decay."""
+    given, target = problem(rng, shape, decay=decay)
+    singular = spectrum(given)
+    model = ridge(standardised(given, given.initial), target, given.sample_weight, 0.5)
+    new = rng.random((30, given.initial.shape[1]))
+    choice = fit_gram(replace(given, decay=1.0), target, 0.5, 0.0)
+    solution = choice.solution._replace(decay=decay, dual=dual_of(given, singular, target, 0.5))
+    scores = scores_of(given, readout(given, target, replace(choice, solution=solution)), new)
+    np.testing.assert_allclose(scores, model.predict(standardised(given, new)), rtol=1e-8, atol=1e-8)
+    undecayed, _ = problem(np.random.default_rng(0), shape)
+    Z = standardised(undecayed, undecayed.initial)
+    penalty = 0.5 / np.repeat(decay ** np.arange(given.n_iter + 1), given.initial.shape[1])
+    beta = np.linalg.solve(Z.T @ Z + np.diag(penalty), Z.T @ (target - target.mean(axis=0)))
+    fitted = smooth(given, singular, target, 0.5)[0]
+    np.testing.assert_allclose(fitted, target.mean(axis=0) + Z @ beta, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["none", "fractional"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_spectrum_equals_that_of_the_whole_matrix(shape, kind, rng):
+    """Rows and columns that nearly repeat others make singular values of 1e-9: a Gram matrix would lose them."""
+    given, _ = problem(rng, shape, kind)
+    given.initial[[3, 5]] = given.initial[[2, 4]] + 1e-9 * rng.normal(size=(2, 1))
+    given.initial[:, 1] = given.initial[:, 0] + 1e-9 * rng.normal(size=len(given.initial))
+    given.network.weights[:, 1] = given.network.weights[:, 0]
+    given.network.bias[1] = given.network.bias[0]
+    Z = standardised(given, given.initial) * np.sqrt(given.sample_weight)[:, None]
+    U, S, _ = np.linalg.svd(Z, full_matrices=False)
+    singular = spectrum(given)
+    k = len(singular.S)
+    np.testing.assert_allclose(singular.S, S[:k], rtol=1e-9, atol=1e-13 * S[0])
+    assert (S[k:] < 1e-13 * S[0]).all()
+    assert 1e-12 < singular.S[-1] / S[0] < 1e-8
+    large = S[:k] > 1e-3 * S[0]
+    np.testing.assert_allclose(np.abs((singular.U * U[:, :k]).sum(axis=0))[large], 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 1.0])
+def test_condition_is_that_of_the_penalised_matrix(alpha, rng):
+    given, _ = problem(rng)
+    Z = standardised(given, given.initial)
+    expected = np.linalg.cond(np.vstack([Z, np.sqrt(alpha) * np.eye(Z.shape[1])]))
+    assert spectrum(given).condition(alpha) == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shares_left_by_the_penalty_add_up_to_the_trace_of_the_smoother(shape, rng):
+    given, _ = problem(rng, shape, "fractional")
+    Z = standardised(given, given.initial)
+    smoother = ridge(Z, np.eye(len(Z)), given.sample_weight, 0.4).predict(Z)
+    assert 1 + spectrum(given).kept(0.4).sum() == pytest.approx(np.trace(smoother), rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_outer_weights_on_the_states_give_the_same_scores(shape, rng):
+    given, target = problem(rng, shape)
+    model = ridge(standardised(given, given.initial), target, given.sample_weight, 0.5)
+    R, q = readout(given, target, fit_penalty(given, target, 0.5, 0.0)).outer(given.network)
+    new = rng.random((30, given.initial.shape[1]))
+    scores = np.einsum("ntm,tmk->nk", trajectory(given.network, new, given.n_iter), R) + q
+    np.testing.assert_allclose(scores, model.predict(standardised(given, new)), rtol=1e-8, atol=1e-8)
+
+
+def test_a_constant_concept_has_no_part_in_the_scores(rng):
+    """Nothing leads to it and its bias keeps it where it is, so that all its increments are constant."""
+    given, target = problem(rng)
+    given.initial[:, 1] = 0.4
+    given.network.weights[:, 1] = 0
+    given.network.bias[1] = np.arctanh(0.4)
+    read_out = readout(given, target, fit_penalty(given, target, 0.5, 0.0))
+    assert not read_out.coefficients[:, 1].any()
+    E = [block[:, [0, 2]] for block in increments_of(given.network, given.initial, given.reference, 3)]
+    Z = scale(np.hstack(E))
+    expected = ridge(Z, target, np.ones(40), 0.5).predict(Z)
+    np.testing.assert_allclose(scores_of(given, read_out, given.initial), expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_weight_k_equals_a_row_repeated_k_times(shape, rng):
+    given, target = problem(rng, shape, "integer")
+    times = given.sample_weight.astype(int)
+    ones = np.ones(times.sum())
+    repeated = Problem(
+        given.network, np.repeat(given.initial, times, axis=0), given.reference, ones, ones, given.n_iter
     )
-    assert found.rank == held.rank
-    assert found.degrees_of_freedom == pytest.approx(held.degrees_of_freedom, rel=1e-7)
+    inside, outside = smooth(given, spectrum(given), target, 0.2)
+    again = smooth(repeated, spectrum(repeated), np.repeat(target, times, axis=0), 0.2)
+    np.testing.assert_allclose(np.repeat(inside, times, axis=0), again[0], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(np.repeat(outside, times, axis=0), again[1], rtol=1e-9, atol=1e-10)
+
+
+def test_a_readout_of_many_rows_has_the_same_bits_for_any_number_of_workers(rng, monkeypatch):
+    given, _ = problem(rng)
+    X = rng.random((9 * STRIP + 3, 3))
+    many = replace(given, initial=X, sample_weight=np.ones(len(X)), unit=np.ones(len(X)))
+    target = rng.normal(size=(len(X), 2))
+    results = []
+    for workers in (1, 2, 4):
+        monkeypatch.setattr(threads, "n_workers", lambda workers=workers: workers)
+        results.append(readout(many, target, fit_gram(many, target, 1.0, 0.0)).coefficients)
+    assert (results[0] == results[1]).all()
+    assert (results[0] == results[2]).all()

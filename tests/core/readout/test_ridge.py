@@ -1,165 +1,323 @@
-"""The ridge against scikit-learn's on the same standardised increments, from inside and from outside."""
+"""The ridge against scikit-learn's on the same standardised increments; its sums against the rows; in every space."""
 
-from itertools import islice
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
-from sklearn.preprocessing import scale
 
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import Network, trajectory
-from cogmap.core.readout.ridge import Design, smooth, solve, spectrum
-from cogmap.core.trajectory.increments import increments
+from cogmap.core.readout import ridge as module
+from cogmap.core.readout.ridge import (
+    STANDARD_ROWS,
+    Evidence,
+    Frame,
+    IncrementReadout,
+    Sums,
+    designed,
+    fit_ridge,
+    fixed_at,
+    scored,
+    solve,
+    standardised,
+    summed,
+)
+from cogmap.core.readout.terms import raw_scores
+from cogmap.core.sums import threads
+from cogmap.core.sums.factor import Factor, refine_factor
+from cogmap.core.sums.sources import Blocks
+from cogmap.core.sums.space import NUMPY, STRIP
+from cogmap.core.sums.statistics import merged
+from tests.core.problems import increments_of, on, states_of
 
-SHAPES = {"tall": (40, 3, 3), "square": (16, 4, 3), "wide": (14, 5, 4)}
+N_ITER, N_CLASSES = 4, 3
 WEIGHTS = ("none", "fractional", "integer")
 
 
-def problem(rng, shape="tall", kind="none", decay=1.0):
-    n, m, n_iter = SHAPES[shape]
-    network = Network(1.5 * rng.normal(size=(m, m)), rng.normal(size=m), 0.9, ACTIVATIONS["tanh"])
-    X = rng.random((n, m))
-    weight = {"none": np.ones(n), "fractional": rng.uniform(0.3, 2.5, n), "integer": rng.integers(1, 4, n) * 1.0}[kind]
-    reference = np.average(X, axis=0, weights=weight)
-    return Design(network, X, reference, weight, np.minimum(1, weight), n_iter, decay), rng.normal(size=(n, 2))
+@pytest.fixture
+def network(rng):
+    return Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.7, ACTIVATIONS["sigmoid"])
 
 
-def standardised(design, rows):
-    """Return the increments of rows in the training rows' mean and spread, iteration t times decay^(t/2)."""
-    found = []
-    for t in range(design.n_iter + 1):
-        E, new = (
-            next(islice(increments(design.network, A, design.reference), t, None)).linearised
-            for A in (design.initial, rows)
-        )
-        mean = np.average(E, axis=0, weights=design.sample_weight)
-        spread = np.sqrt(np.average((E - mean) ** 2, axis=0, weights=design.sample_weight))
-        found.append(design.decay ** (t / 2) * (new - mean) / spread)
-    return np.hstack(found)
+def weights(kind, rng, n):
+    return {"none": None, "fractional": rng.uniform(0.3, 2.5, n), "integer": rng.integers(1, 4, n) * 1.0}[kind]
 
 
-def ridge(Z, target, weight, alpha):
-    return Ridge(alpha=alpha, solver="svd").fit(Z, target, sample_weight=weight)
+def started(initial, rng, weight=None):
+    """Rows with these initial states, of random classes that depend on them a little."""
+    codes = np.digitize(initial[:, 0] + rng.random(len(initial)), [0.7, 1.2])
+    codes[:N_CLASSES] = np.arange(N_CLASSES)
+    return states_of(initial, codes, weight, N_CLASSES)
 
 
+def frame_of(network, initial, tol=1e-5, n_iter=N_ITER):
+    """Standardise by the rows themselves."""
+    return Frame.from_sample(network, initial.mean(axis=0), initial, np.ones(len(initial)), n_iter, tol)
+
+
+def source_of(space, states, sizes=(0.3, 0.7)):
+    """Cut rows into three blocks."""
+    n = len(states.codes)
+    ends = [0, *(int(n * size) for size in sizes), n]
+    parts = [on(space, states[slice(a, b)]) for a, b in pairwise(ends)]
+    return Blocks(lambda: parts, n, space)
+
+
+def by_hand(frame, states, rows):
+    """Return the increments of rows, standardised by the training rows, and the target."""
+    E, new = (np.hstack(increments_of(frame.network, A, frame.reference, frame.n_iter)) for A in (states.initial, rows))
+    mean = np.average(E, axis=0, weights=states.weight)
+    spread = np.sqrt(np.average((E - mean) ** 2, axis=0, weights=states.weight))
+    varies = np.ptp(E, axis=0) > 0
+    zero, one = frame.network.activation.ends
+    return ((new - mean) / np.where(varies, spread, 1))[:, varies], zero + (one - zero) * np.eye(N_CLASSES)[
+        states.codes
+    ]
+
+
+def fitted_ridge(space, frame, states, alpha, tol=0.0):
+    source = source_of(space, states)
+    return fit_ridge(lambda frame: source.through(partial(designed, frame)), frame, alpha, tol)
+
+
+def untrusted(monkeypatch, factor):
+    """Let no Gram matrix be enough."""
+    if factor:
+        monkeypatch.setattr(module, "TRUSTED", 0.0)
+
+
+@pytest.mark.parametrize("factor", [False, True])
 @pytest.mark.parametrize("alpha", [1e-3, 0.7, 50.0])
 @pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_scores_equal_scikit_learn(shape, kind, alpha, rng):
-    design, target = problem(rng, shape, kind)
-    found = spectrum(design)
-    model = ridge(standardised(design, design.initial), target, design.sample_weight, alpha)
-    expected = model.predict(standardised(design, design.initial))
-    np.testing.assert_allclose(smooth(design, found, target, alpha)[0], expected, rtol=1e-8, atol=1e-8)
-    new = rng.random((30, design.shape[1] // (design.n_iter + 1)))
-    expected = model.predict(standardised(design, new))
-    readout = solve(design, found, target, alpha)
-    assert readout.n_iter == design.n_iter
-    np.testing.assert_allclose(readout.scores(design.network, new), expected, rtol=1e-8, atol=1e-8)
+def test_scores_equal_scikit_learn(kind, alpha, factor, network, space, rng, monkeypatch):
+    untrusted(monkeypatch, factor)
+    initial = rng.random((80, 3))
+    states = started(initial, rng, weights(kind, rng, 80))
+    solved, smoother, _ = fitted_ridge(space, frame_of(network, initial[:30]), states, alpha)
+    new = rng.random((40, 3))
+    Z, target = by_hand(smoother.frame, states, initial)
+    model = Ridge(alpha=alpha, solver="svd").fit(Z, target, states.weight)
+    scores = space.host(raw_scores(solved.readout, space, network, space.put(new)))
+    np.testing.assert_allclose(scores, model.predict(by_hand(smoother.frame, states, new)[0]), rtol=1e-6, atol=1e-6)
+    assert solved.readout.n_iter == N_ITER
+    assert solved.alpha == alpha
+    smooth = Ridge(alpha=alpha, solver="svd").fit(Z, np.eye(80), states.weight).predict(Z)
+    assert solved.degrees_of_freedom == pytest.approx(np.trace(smooth), rel=1e-6)
+    weighted = Z * np.sqrt(states.weight)[:, None]
+    condition = np.linalg.cond(np.vstack([weighted, np.sqrt(alpha) * np.eye(Z.shape[1])]))
+    assert solved.condition == pytest.approx(condition, rel=1e-6)
+    assert solved.rank == np.linalg.matrix_rank(weighted) + 1
+    # The covariance of the one-hot with the fitted scores, on its scale.
+    (zero, one), share = network.activation.ends, states.weight / states.weight.sum()
+    inside = (model.predict(Z) - zero) / (one - zero)
+    between = (np.eye(N_CLASSES)[states.codes] * share[:, None]).T @ (inside - share @ inside)
+    np.testing.assert_allclose(smoother.between, between, atol=1e-8)
 
 
+@pytest.mark.parametrize("factor", [False, True])
 @pytest.mark.parametrize("alpha", [0.05, 3.0])
 @pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_leave_one_out_equals_explicit_refits(shape, kind, alpha, rng):
-    design, target = problem(rng, shape, kind)
-    outside = smooth(design, spectrum(design), target, alpha)[1]
-    Z = standardised(design, design.initial)
-    for i in range(len(Z)):
-        less = design.sample_weight.copy()
-        less[i] = max(less[i] - 1, 0)
-        refitted = ridge(Z, target, less, alpha).predict(Z[i : i + 1])[0]
-        np.testing.assert_allclose(outside[i], refitted, rtol=1e-8, atol=1e-8)
+def test_judging_scores_equal_explicit_refits(kind, alpha, factor, network, space, rng, monkeypatch):
+    """The last row is alone in its class, and is judged from inside."""
+    untrusted(monkeypatch, factor)
+    initial = rng.random((50, 3))
+    states = started(initial, rng, weights(kind, rng, 50))
+    codes = np.where(np.arange(50) == 49, 2, states.codes % 2)
+    states = replace(states, codes=codes)
+    mass = np.bincount(codes, states.weight)
+    states.unit[49] = mass[2]
+    _, smoother, designs = fitted_ridge(space, frame_of(network, initial[:30]), states, alpha)
+    raw, judged, weight = designs.reduce(partial(scored, smoother, mass))
+    assert (judged == codes).all()
+    assert (weight == states.weight).all()
+    Z, target = by_hand(smoother.frame, states, initial)
+    zero, one = network.activation.ends
+    for i in range(50):
+        less = states.weight.copy()
+        less[i] -= states.unit[i] if i < 49 else 0
+        refitted = Ridge(alpha=alpha, solver="svd").fit(Z, target, less).predict(Z[i : i + 1])[0]
+        np.testing.assert_allclose(raw[i], (refitted - zero) / (one - zero), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("decay", [0.3, 0.03])
-def test_decay_weighs_each_further_iteration_less(decay, shape, rng):
-    """Scaling a column by √decay is dividing its penalty by the decay."""
-    design, target = problem(rng, shape, decay=decay)
-    found = spectrum(design)
-    model = ridge(standardised(design, design.initial), target, design.sample_weight, 0.5)
-    new = rng.random((30, design.initial.shape[1]))
-    scores = solve(design, found, target, 0.5).scores(design.network, new)
-    np.testing.assert_allclose(scores, model.predict(standardised(design, new)), rtol=1e-8, atol=1e-8)
-    undecayed, _ = problem(np.random.default_rng(0), shape)
-    Z = standardised(undecayed, undecayed.initial)
-    penalty = 0.5 / np.repeat(decay ** np.arange(design.n_iter + 1), design.initial.shape[1])
-    beta = np.linalg.solve(Z.T @ Z + np.diag(penalty), Z.T @ (target - target.mean(axis=0)))
-    fitted = smooth(design, found, target, 0.5)[0]
-    np.testing.assert_allclose(fitted, target.mean(axis=0) + Z @ beta, rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize("kind", ["none", "fractional"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_spectrum_equals_that_of_the_whole_matrix(shape, kind, rng):
-    """Rows and columns that nearly repeat others make singular values of 1e-9: a Gram matrix would lose them."""
-    design, _ = problem(rng, shape, kind)
-    design.initial[[3, 5]] = design.initial[[2, 4]] + 1e-9 * rng.normal(size=(2, 1))
-    design.initial[:, 1] = design.initial[:, 0] + 1e-9 * rng.normal(size=len(design.initial))
-    design.network.weights[:, 1] = design.network.weights[:, 0]
-    design.network.bias[1] = design.network.bias[0]
-    Z = standardised(design, design.initial) * np.sqrt(design.sample_weight)[:, None]
+def test_a_penalty_too_small_for_a_gram_matrix_gets_a_factor(network, space, rng):
+    """Columns that nearly repeat others: a Gram matrix would lose what tells them apart."""
+    initial = rng.random((200, 3))
+    initial[:, 1] = initial[:, 0] + 1e-6 * rng.normal(size=200)
+    states = started(initial, rng)
+    frame = frame_of(network, initial[:60], n_iter=1)
+    source = source_of(space, states).through(partial(designed, frame))
+    sums = Sums(*source.reduce(summed).host)
+    assert sums.solved(frame, 1e-12, space) is None
+    assert sums.solved(frame, 1.0, space) is not None
+    solved, *_ = fitted_ridge(space, frame, states, 1e-12)
+    Z, target = by_hand(frame, states, initial)
     U, S, _ = np.linalg.svd(Z, full_matrices=False)
-    found = spectrum(design)
-    k = len(found.S)
-    np.testing.assert_allclose(found.S, S[:k], rtol=1e-9, atol=1e-13 * S[0])
-    assert (S[k:] < 1e-13 * S[0]).all()
-    assert 1e-12 < found.S[-1] / S[0] < 1e-8
-    large = S[:k] > 1e-3 * S[0]
-    np.testing.assert_allclose(np.abs((found.U * U[:, :k]).sum(axis=0))[large], 1, atol=1e-9)
+    mean = target.mean(axis=0)
+    expected = mean + (U * (S**2 / (S**2 + 1e-12))) @ (U.T @ (target - mean))
+    scores = space.host(raw_scores(solved.readout, space, network, space.put(initial)))
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+    assert S[0] / S[-1] > 1e5
+    assert solved.condition == pytest.approx(S[0] / S[-1], rel=1e-3)
 
 
-@pytest.mark.parametrize("alpha", [1e-6, 1.0])
-def test_condition_is_that_of_the_penalised_matrix(alpha, rng):
-    design, _ = problem(rng)
-    Z = standardised(design, design.initial)
-    expected = np.linalg.cond(np.vstack([Z, np.sqrt(alpha) * np.eye(Z.shape[1])]))
-    assert spectrum(design).condition(alpha) == pytest.approx(expected, rel=1e-8)
+def test_outer_weights_on_the_states_give_the_same_scores(network, rng):
+    initial, new = rng.random((60, 3)), rng.random((30, 3))
+    solved, *_ = fitted_ridge(NUMPY, frame_of(network, initial), started(initial, rng), 0.5)
+    R, q = solved.readout.outer(network)
+    expected = raw_scores(solved.readout, NUMPY, network, new)
+    np.testing.assert_allclose(np.einsum("ntm,tmk->nk", trajectory(network, new, N_ITER), R) + q, expected, atol=1e-7)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_shares_left_by_the_penalty_add_up_to_the_trace_of_the_smoother(shape, rng):
-    design, _ = problem(rng, shape, "fractional")
-    Z = standardised(design, design.initial)
-    smoother = ridge(Z, np.eye(len(Z)), design.sample_weight, 0.4).predict(Z)
-    assert 1 + spectrum(design).kept(0.4).sum() == pytest.approx(np.trace(smoother), rel=1e-9)
+def test_scores_of_a_readout_are_the_weighted_increments(network, space, rng):
+    X, reference = rng.random((30, 3)), rng.random(3)
+    coefficients, constant = rng.normal(size=(N_ITER + 1, 3, 2)), rng.normal(size=2)
+    readout = IncrementReadout(reference, coefficients, constant)
+    blocks = increments_of(network, X, reference, N_ITER)
+    expected = constant + sum(E @ K for E, K in zip(blocks, coefficients, strict=True))
+    np.testing.assert_allclose(space.host(raw_scores(readout, space, network, space.put(X))), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_outer_weights_on_the_states_give_the_same_scores(shape, rng):
-    design, target = problem(rng, shape)
-    model = ridge(standardised(design, design.initial), target, design.sample_weight, 0.5)
-    R, q = solve(design, spectrum(design), target, 0.5).outer(design.network)
-    new = rng.random((30, design.initial.shape[1]))
-    found = np.einsum("ntm,tmk->nk", trajectory(design.network, new, design.n_iter), R) + q
-    np.testing.assert_allclose(found, model.predict(standardised(design, new)), rtol=1e-8, atol=1e-8)
-
-
-def test_a_constant_concept_has_no_part_in_the_scores(rng):
+def test_a_constant_concept_has_no_part_in_the_scores(space, rng):
     """Nothing leads to it and its bias keeps it where it is, so that all its increments are constant."""
-    design, target = problem(rng)
-    design.initial[:, 1] = 0.4
-    design.network.weights[:, 1] = 0
-    design.network.bias[1] = np.arctanh(0.4)
-    readout = solve(design, spectrum(design), target, 0.5)
-    assert not readout.coefficients[:, 1].any()
-    E = [block[:, [0, 2]] for block, _ in islice(increments(design.network, design.initial, design.reference), 4)]
-    Z = scale(np.hstack(E))
-    expected = ridge(Z, target, np.ones(40), 0.5).predict(Z)
-    np.testing.assert_allclose(readout.scores(design.network, design.initial), expected, rtol=1e-8, atol=1e-8)
+    network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.7, ACTIVATIONS["tanh"])
+    initial = rng.random((60, 3))
+    initial[:, 1] = 0.4
+    network.weights[:, 1] = 0
+    network.bias[1] = np.arctanh(0.4)
+    states = started(initial, rng)
+    solved, smoother, _ = fitted_ridge(space, frame_of(network, initial[:30]), states, 0.5)
+    assert not solved.readout.coefficients[:, 1].any()
+    Z, target = by_hand(smoother.frame, states, initial)
+    assert Z.shape[1] == 2 * (N_ITER + 1)
+    expected = Ridge(alpha=0.5, solver="svd").fit(Z, target).predict(Z)
+    scores = space.host(raw_scores(solved.readout, space, network, space.put(initial)))
+    np.testing.assert_allclose(scores, expected, rtol=1e-7, atol=1e-7)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_weight_k_equals_a_row_repeated_k_times(shape, rng):
-    design, target = problem(rng, shape, "integer")
-    times = design.sample_weight.astype(int)
-    ones = np.ones(times.sum())
-    repeated = Design(
-        design.network, np.repeat(design.initial, times, axis=0), design.reference, ones, ones, design.n_iter
+def test_weight_k_equals_a_row_repeated_k_times(network, space, rng):
+    initial, times = rng.random((60, 3)), rng.integers(1, 4, 60)
+    states = started(initial, rng, times * 1.0)
+    copies = states_of(np.repeat(initial, times, axis=0), np.repeat(states.codes, times), None, N_CLASSES)
+    frame, mass = frame_of(network, initial), np.bincount(states.codes, times).astype(float)
+    for factor in (False, True):
+        results = []
+        for rows in (states, copies):
+            with pytest.MonkeyPatch.context() as patch:
+                untrusted(patch, factor)
+                solved, smoother, designs = fitted_ridge(space, frame, rows, 0.2)
+            raw = designs.reduce(partial(scored, smoother, mass)).raw
+            results.append((raw_scores(solved.readout, NUMPY, network, initial), raw))
+        np.testing.assert_allclose(results[0][0], results[1][0], atol=1e-8)
+        np.testing.assert_allclose(np.repeat(results[0][1], times, axis=0), results[1][1], atol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_means_and_scatter_are_those_of_the_rows(weighted, network, space, rng):
+    initial = rng.random((500, 3))
+    states = started(initial, rng, rng.random(500) + 0.5 if weighted else None)
+    frame = frame_of(network, initial[:40])
+    p = len(frame.mean)
+    source = source_of(space, states).through(partial(designed, frame))
+    sums = Sums(*source.reduce(summed).host)
+    scatter = sums.scatter(p)
+    E = np.hstack(increments_of(network, initial, frame.reference, N_ITER))
+    Z = (E - frame.mean) * frame.scale
+    ZY = np.hstack([Z, np.eye(N_CLASSES)[states.codes]])
+    mean = np.average(ZY, axis=0, weights=states.weight)
+    centred = (ZY - mean) * np.sqrt(states.weight)[:, None]
+    np.testing.assert_allclose(scatter.total, states.weight.sum())
+    np.testing.assert_allclose(scatter.mean, mean, atol=1e-12)
+    np.testing.assert_allclose(scatter.gram, centred.T @ centred, atol=1e-9)
+    np.testing.assert_allclose(sums.mass, np.bincount(states.codes, states.weight))
+    part = np.r_[: 2 * 3, p : p + N_CLASSES]
+    np.testing.assert_allclose(sums.scatter(6).gram, scatter.gram[np.ix_(part, part)], atol=1e-12)
+    factor = refine_factor(source, module.columns, p, scatter)
+    np.testing.assert_allclose(factor.centred.T @ factor.centred, centred.T @ centred, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [5, 300, 9 * STRIP + 1])
+def test_designs_are_those_of_numpy_in_every_space(n, network, space, rng):
+    """And those of the increments, standardised by hand."""
+    initial = rng.random((n, 3))
+    states, frame = started(initial, rng), frame_of(network, rng.random((40, 3)), tol=0.05)
+    design = designed(frame, space)(on(space, states))
+    E = np.hstack(increments_of(network, initial, frame.reference, N_ITER))
+    np.testing.assert_allclose(space.host(design.Z), (E - frame.mean) * frame.scale, atol=1e-11)
+    assert (space.host(design.Y) == np.eye(N_CLASSES)[states.codes]).all()
+    moved = np.abs(np.diff(trajectory(network, initial, N_ITER), axis=1)).max(axis=(0, 2))
+    expected = np.where(frame.moves, np.inf, np.r_[initial.max(), moved])
+    np.testing.assert_allclose(space.host(design.changes), expected, rtol=1e-9)
+
+
+def test_designs_have_the_same_bits_for_any_number_of_workers(network, rng, monkeypatch):
+    initial = rng.random((12 * STRIP + 5, 3))
+    frame, results = frame_of(network, initial[:40]), []
+    for workers in (1, 2, 4):
+        monkeypatch.setattr(threads, "n_workers", lambda workers=workers: workers)
+        results.append(standardised(frame, NUMPY)(initial, 0)[0])
+    assert (results[0] == results[1]).all()
+    assert (results[0] == results[2]).all()
+
+
+def test_ranges_tell_columns_that_are_constant_in_all_rows_from_those_of_the_sample(network, space, rng):
+    network = Network(np.diag(np.diag(network.weights)), network.bias, network.phi, network.activation)
+    initial = rng.random((300, 3))
+    initial[:, 1] = 0.25
+    initial[:, 2] = np.where(np.arange(300) == 7, 0.9, 0.5)
+    frame = frame_of(network, np.delete(initial, 7, axis=0))
+    assert frame.varies.reshape(N_ITER + 1, 3).tolist() == [[True, False, False]] * (N_ITER + 1)
+    states = started(initial, rng)
+    source = source_of(space, states).through(partial(designed, frame))
+    sums = Sums(*source.reduce(summed).host)
+    evidence = Evidence.from_block(designed(frame, NUMPY)(states))
+    for statistic in (sums, evidence):
+        varies = (statistic.high > statistic.low).reshape(N_ITER + 1, 3)
+        assert varies.tolist() == [[True, False, True]] * (N_ITER + 1)
+
+
+def test_evidence_of_blocks_is_that_of_all_rows(network, rng):
+    """And its solution is that of the Gram matrix."""
+    initial = rng.random((300, 3))
+    states, frame = started(initial, rng, rng.uniform(0.5, 2, 300)), frame_of(network, initial[:60])
+    work = designed(frame, NUMPY)
+    parts = [states[slice(a, a + 50)] for a in range(0, 300, 50)]
+    evidence = merged(Evidence.from_block(work(part)) for part in parts)
+    whole = work(states)
+    expected = Factor.from_block(states.weight, whole.Z, whole.Y)
+    np.testing.assert_allclose(evidence.factor.R.T @ evidence.factor.R, expected.R.T @ expected.R, atol=1e-9)
+    solved, smoother = solve(frame, evidence, 0.7)
+    other, known, _ = fitted_ridge(NUMPY, frame, states, 0.7)
+    np.testing.assert_allclose(
+        raw_scores(solved.readout, NUMPY, network, initial),
+        raw_scores(other.readout, NUMPY, network, initial),
+        atol=1e-8,
     )
-    inside, outside = smooth(design, spectrum(design), target, 0.2)
-    again = smooth(repeated, spectrum(repeated), np.repeat(target, times, axis=0), 0.2)
-    np.testing.assert_allclose(np.repeat(inside, times, axis=0), again[0], rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(np.repeat(outside, times, axis=0), again[1], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(smoother.between, known.between, atol=1e-10)
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-3, 1e-2, 1.0])
+def test_iterations_end_where_no_row_moves_whatever_the_sample_says(tol, network, space, rng):
+    """One row moves more than those of the sample."""
+    network = Network(network.weights / 4, network.bias, 0.7, network.activation)
+    initial = np.vstack([0.5 + rng.random((200, 3)) / 100, np.zeros((1, 3))])
+    frame = frame_of(network, initial[:200], tol, n_iter=8)
+    moved = np.abs(np.diff(trajectory(network, initial, 8), axis=1)).max(axis=(0, 2))
+    expected = next((t for t, change in enumerate(moved) if change < tol), 8)
+    states = started(initial, rng)
+    changes = space.host(designed(frame, space)(on(space, states)).changes)
+    assert fixed_at(changes, tol) == expected
+    assert np.isinf(changes).tolist() == frame.moves.tolist()
+    np.testing.assert_allclose(changes[1:][~frame.moves[1:]], moved[~frame.moves[1:]], atol=1e-15)
+    solved, smoother, _ = fitted_ridge(space, frame, states, 1.0, tol)
+    assert solved.readout.n_iter == smoother.frame.n_iter == expected
+
+
+def test_many_rows_of_a_sample_are_thinned(network, rng):
+    initial = rng.random((3 * STANDARD_ROWS, 3))
+    every_third = frame_of(network, initial[::3])
+    thinned = Frame.from_sample(network, initial[::3].mean(axis=0), initial, np.ones(len(initial)), N_ITER, 1e-5)
+    assert (thinned.mean == every_third.mean).all()
+    assert (thinned.scale == every_third.scale).all()

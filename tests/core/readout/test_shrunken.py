@@ -1,6 +1,6 @@
 """Shrinkage and gate against explicit refits on the increments, and against exhaustive constrained least squares."""
 
-from itertools import combinations, islice
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,9 +10,22 @@ from scipy.optimize import minimize
 
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import Network, trajectory
-from cogmap.core.readout.shrunken import Path, ShrunkReadout, fit_shrunken, shrink_factors, trace
-from cogmap.core.trajectory.increments import increments
-from cogmap.core.trajectory.innovations import Basis, fit_innovations
+from cogmap.core.readout.shrunken import (
+    NOTHING,
+    Path,
+    ShrunkReadout,
+    active_rows,
+    factors_from,
+    gains_gram,
+    leverages,
+    shrunk_readout,
+    trace,
+)
+from cogmap.core.readout.terms import raw_scores
+from cogmap.core.sums.space import NUMPY
+from cogmap.core.trajectory.innovations import Basis
+from tests.core.problems import increments_of
+from tests.core.trajectory.test_innovations import fit
 
 N_ITER = 4
 
@@ -33,12 +46,12 @@ class Problem:
         self.weight[0] = 1
         self.unit = np.minimum(1, self.weight)
         self.reference = np.average(self.X, axis=0, weights=self.weight)
-        self.basis, self.Q = fit_innovations(iter(self.blocks(self.X)), self.weight, 1 + m * (N_ITER + 1))
+        self.basis, self.Q = fit(self.blocks(self.X), self.weight, 1 + m * (N_ITER + 1))
         self.ends = [1 + m * (t + 1) for t in range(N_ITER + 1)]
         assert self.basis.ends == self.ends
 
     def blocks(self, rows):
-        return [block for block, _ in islice(increments(self.network, rows, self.reference), N_ITER + 1)]
+        return increments_of(self.network, rows, self.reference, N_ITER)
 
     def features(self, rows):
         """Return (1 | increments), in units of their size among the training rows."""
@@ -46,7 +59,20 @@ class Problem:
         return np.c_[np.ones(len(rows)), np.hstack(self.blocks(rows)) / size]
 
     def fit(self):
-        return fit_shrunken(self.reference, self.basis, self.Q, self.target, self.weight, self.unit)
+        """Return the readout, its leave-one-out scores, and the path to them."""
+        C, total = self.Q.T @ (self.weight[:, None] * self.target), self.weight.sum()
+        path = trace(NUMPY, self.Q, self.basis.ends, self.target, C, total, self.unit)
+        shrink = shrink_factors(path, self.target, self.weight)
+        outside = path.mean + np.tensordot(shrink, path.gains, axes=1)
+        return shrunk_readout(self.reference, self.basis, C, shrink, total), outside, path
+
+
+def shrink_factors(path, target, weight):
+    return factors_from(gains_gram(NUMPY, path, target, weight))
+
+
+def scores_of(readout, network, rows, space=NUMPY):
+    return space.host(raw_scores(readout, space, network, space.put(rows)))
 
 
 def predictions(F, target, weight, F_new, ends):
@@ -96,7 +122,7 @@ def test_leave_one_out_equals_explicit_refits_for_every_number_of_iterations(kin
     assert 0 < path.active[-1].mean() < 1
 
 
-def test_gate_stops_an_outlying_row_where_its_leverage_passes_the_cap(rng):
+def test_gate_stops_an_outlying_row_where_its_leverage_passes_the_cap(space, rng):
     p = Problem(rng, n=200)
     p.target[:, 1] = p.features(p.X) @ rng.normal(size=p.ends[-1])
     readout, *_ = p.fit()
@@ -108,15 +134,18 @@ def test_gate_stops_an_outlying_row_where_its_leverage_passes_the_cap(rng):
     stops = np.logical_and.accumulate(active, axis=0).sum(axis=0)
     assert {0, 1, 2, N_ITER + 1} <= set(stops.tolist())
     expected = mix(follow(predictions(F, p.target, p.weight, F_new, ends), active), readout.shrink)
-    np.testing.assert_allclose(readout.scores(p.network, rows), expected, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(scores_of(readout, p.network, rows, space), expected, rtol=1e-7, atol=1e-8)
 
 
-def test_a_row_that_stopped_does_not_start_again_where_the_cap_is_higher():
+def test_a_row_that_stopped_does_not_start_again_where_the_cap_is_higher(space, monkeypatch):
     basis = Basis((np.zeros(1, dtype=int),) * 3, (np.ones(1),) * 3, np.eye(4), np.eye(4))
     readout = ShrunkReadout(np.zeros(1), basis, np.ones((4, 1)), np.array([0.9, 0.5, 0.2]), np.array([0.5, 0.6, 2.0]))
+    monkeypatch.setattr(ShrunkReadout, "_innovations", lambda *_: space.put(Q))
     Q = np.sqrt([[0.1, 0.45, 0.01, 0.01], [0.1, 0.3, 0.1, 1.0], [0.1, 0.3, 0.3, 0.1], [0.1, 0.3, 0.1, 2.0]])
-    expected = [[1, 0, 0, 0], [1, 0.9, 0.5, 0.2], [1, 0.9, 0, 0], [1, 0.9, 0.5, 0]]
-    np.testing.assert_array_equal(readout.factors(Q), expected)
+    terms = readout.terms(space, None, space.put(np.zeros((4, 1))))
+    factors = space.host(terms.values) / Q[:, 1:]
+    np.testing.assert_allclose(factors, [[0, 0, 0], [0.9, 0.5, 0.2], [0.9, 0, 0], [0.9, 0.5, 0]], rtol=1e-14)
+    assert space.host(terms.active).sum(axis=1).tolist() == [0, 3, 1, 2]
 
 
 @pytest.mark.parametrize("kind", ["none", "fractional"])
@@ -146,7 +175,7 @@ def test_iterations_without_a_share_are_cut_off(rng):
     readout, outside, _ = p.fit()
     assert readout.n_iter == 0
     np.testing.assert_allclose(outside[1:], p.target[1:], atol=1e-9)
-    np.testing.assert_allclose(readout.scores(p.network, p.X[1:]), p.target[1:], atol=1e-9)
+    np.testing.assert_allclose(scores_of(readout, p.network, p.X[1:]), p.target[1:], atol=1e-9)
 
 
 def loss(d, path, target, weight):
@@ -226,12 +255,67 @@ def test_bounds_and_order_hold(wanted, expected):
     np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
-def test_a_row_that_alone_determines_an_innovation_stops_before_it(rng):
+def test_a_row_that_alone_determines_an_innovation_stops_before_it(space, rng):
     """Its leverage is 1, so without it there is no prediction: it keeps the one that it had."""
     X = np.c_[rng.random(20), np.eye(20)[:, 0]]
     Q = np.linalg.qr(np.c_[np.ones(20), X])[0]
     target = rng.normal(size=(20, 1))
-    path = trace(Q, [2, 3], target, Q.T @ target, 20.0, np.ones(20))
-    assert path.active[:, 0].tolist() == [True, False]
-    assert path.active[:, 1:].all()
-    assert path.gains[1, 0] == 0
+    there = map(space.put, (target, Q.T @ target))
+    path = trace(space, space.put(Q), [2, 3], *there, 20.0, space.put(np.ones(20)))
+    active = space.host(path.active)
+    assert active[:, 0].tolist() == [True, False]
+    assert active[:, 1:].all()
+    assert space.host(path.gains)[1, 0] == 0
+    assert (active == active_rows(Q, [2, 3], 20.0, np.ones(20)).T).all()
+
+
+@pytest.mark.parametrize("kind", ["none", "fractional"])
+def test_the_path_and_its_gains_are_those_of_numpy_in_every_space(kind, space, rng):
+    p = Problem(rng, kind=kind)
+    _, _, expected = p.fit()
+    C, total = p.Q.T @ (p.weight[:, None] * p.target), p.weight.sum()
+    Q, target, there, unit, weight = map(space.put, (p.Q, p.target, C, p.unit, p.weight))
+    path = trace(space, Q, p.ends, target, there, total, unit)
+    np.testing.assert_allclose(space.host(path.mean), expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(space.host(path.gains), expected.gains, rtol=1e-9, atol=1e-11)
+    assert (space.host(path.active) == expected.active).all()
+    gram = space.host(gains_gram(space, path, target, weight))
+    flat = np.vstack([expected.gains.reshape(N_ITER + 1, -1), (p.target - expected.mean).reshape(1, -1)])
+    np.testing.assert_allclose(gram, (flat * np.repeat(p.weight, 2)) @ flat.T, rtol=1e-9, atol=1e-9)
+    cumulative = np.array([(p.Q[:, :end] ** 2).sum(axis=1) for end in p.ends]).T
+    np.testing.assert_allclose(space.host(leverages(space, Q, p.ends)), cumulative, rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-13, 1e-9])
+def test_iterations_whose_gains_are_rounding_are_cut(size, rng):
+    """Two iterations count; what comes after them is 0, rounding, or small but more than that."""
+    gains = rng.normal(size=(5, 40, 1))
+    gains[2:] *= size
+    target = np.tensordot(np.r_[0.9, 0.8, 0.7, 0.6, 0.5], gains, axes=1) + 0.01 * rng.normal(size=(40, 1))
+    path = Path(np.zeros((40, 1)), gains, np.ones((5, 40), dtype=bool))
+    factors = shrink_factors(path, target, np.ones(40))
+    alone = shrink_factors(Path(path.mean, gains[:2], path.active[:2]), target, np.ones(40))
+    relative = (gains[2:] ** 2).sum(axis=(1, 2)) / (target**2).sum()
+    if size < 1e-10:
+        assert (relative <= NOTHING).all()
+        assert not factors[2:].any()
+        np.testing.assert_array_equal(factors[:2], alone)
+    else:
+        assert (relative > NOTHING).all()
+        np.testing.assert_allclose(factors[:2], alone, atol=1e-6)
+    assert (np.diff(factors) <= 1e-12).all()
+
+
+def test_an_iteration_of_rounding_before_one_that_counts_is_not_cut(rng):
+    gains = rng.normal(size=(3, 40, 1))
+    gains[1] *= 1e-15
+    target = gains[0] + 0.6 * gains[2]
+    factors = shrink_factors(Path(np.zeros((40, 1)), gains, np.ones((3, 40), dtype=bool)), target, np.ones(40))
+    assert factors[2] == pytest.approx(0.6, abs=1e-6)
+
+
+def test_without_gains_nothing_is_added():
+    factors = factors_from(np.diag([0.0, 0.0, 0.0, 4.0]))
+    assert factors.shape == (3,)
+    assert np.isfinite(factors).all()
+    assert not factors[1:].any()

@@ -2,12 +2,18 @@ import numpy as np
 import pytest
 
 from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.readout.states import final_state, inverse_one_hot, moore_penrose
+from cogmap.core.network.reasoning import Network, trajectory
+from cogmap.core.readout.states import StateReadout, final_state, inverse_one_hot, leave_one_out, moore_penrose
+from cogmap.core.readout.terms import raw_scores
 from tests import naive
 
 
 def problem(rng, n=80, m=3, n_states=3):
     return [rng.random((n, m)) for _ in range(n_states)], rng.normal(size=(n, 2)), np.ones(n)
+
+
+def read(readout, states):
+    return sum(A @ R for A, R in zip(states, readout.weights, strict=True)) + readout.bias
 
 
 def test_solution_is_the_pseudoinverse_of_h_and_ones(rng):
@@ -17,7 +23,7 @@ def test_solution_is_the_pseudoinverse_of_h_and_ones(rng):
     expected = np.linalg.pinv(H) @ target
     np.testing.assert_allclose(fit.readout.weights.reshape(9, 2), expected[:-1], rtol=1e-9)
     np.testing.assert_allclose(fit.readout.bias, expected[-1], rtol=1e-9)
-    np.testing.assert_allclose(fit.readout.of_states(states), H @ expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(read(fit.readout, states), H @ expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(fit.fitted, H @ expected, rtol=1e-9, atol=1e-12)
     assert fit.rank == 10
     assert fit.condition == pytest.approx(np.linalg.cond(H))
@@ -66,7 +72,7 @@ def test_final_state_reads_the_last_state_only(rng):
     states, target, weight = problem(rng)
     readout = final_state(states, target, weight, weight).readout
     last = np.c_[states[-1], np.ones(80)]
-    np.testing.assert_allclose(readout.of_states(states), last @ np.linalg.pinv(last) @ target, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(read(readout, states), last @ np.linalg.pinv(last) @ target, rtol=1e-9, atol=1e-12)
     assert not readout.weights[:-1].any()
 
 
@@ -82,3 +88,28 @@ def test_one_hot_target_is_inverse_friendly(name):
     codes = np.array([0, 2, 1, 2])
     expected = naive.f_inverse(np.eye(3)[codes], name)
     np.testing.assert_allclose(inverse_one_hot(codes, 3, ACTIVATIONS[name]), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("unread", [(), (0, 1), (1, 3), (0, 1, 2, 3)])
+def test_scores_are_the_weighted_states_in_every_space(unread, space, rng):
+    """States without weights are not even asked for."""
+    X, weights, bias = rng.random((30, 3)), rng.normal(size=(4, 3, 2)), rng.normal(size=2)
+    weights[list(unread)] = 0.0
+    network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.8, ACTIVATIONS["sigmoid"])
+    readout = StateReadout(weights, bias)
+    expected = np.einsum("ntm,tmk->nk", trajectory(network, X, 3), weights) + bias
+    terms = readout.terms(space, network, space.put(X))
+    np.testing.assert_allclose(space.host(terms.scores(space, 30)), expected, atol=1e-12)
+    np.testing.assert_allclose(space.host(raw_scores(readout, space, network, space.put(X))), expected, atol=1e-12)
+    assert sorted(set(terms.iteration.tolist())) == [t for t in range(4) if t not in unread]
+    assert readout.n_iter == 3
+    assert all((a == b).all() for a, b in zip(readout.outer(network), (weights, bias), strict=True))
+
+
+def test_leave_one_out_in_every_space_and_of_a_row_that_alone_determines_its_fit(space, rng):
+    target, fitted, leverage, unit = rng.normal(size=(5, 2)), rng.normal(size=(5, 2)), rng.random(5), np.full(5, 0.5)
+    fitted[0], leverage[0], unit[0] = target[0], 1.0, 1.0
+    outside = space.host(leave_one_out(space, *map(space.put, (target, fitted, leverage, unit))))
+    expected = target[1:] - (target[1:] - fitted[1:]) / (1 - 0.5 * leverage[1:])[:, None]
+    np.testing.assert_allclose(outside[1:], expected, rtol=1e-12)
+    assert (outside[0] == target[0]).all()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogmap.core.sums.statistics import Census, Factor, Run, merged
+from cogmap.core.sums.statistics import Census, Range, Run, Totals, merged
 
 
 @dataclass(frozen=True)
@@ -68,26 +68,20 @@ def test_census_of_blocks_is_that_of_all_rows(rng):
     assert (found.high == X.max(axis=0)).all()
 
 
-def test_factor_holds_mean_scatter_and_regression(rng):
-    X, Y, weight = rng.normal(size=(200, 4)) + 5, rng.normal(size=(200, 2)), rng.uniform(0.5, 2, 200)
-    found = merged(Factor.from_block(x, w, y) for x, w, y in split(6, X, weight, Y))
-    mean = np.average(X, axis=0, weights=weight)
-    np.testing.assert_allclose(found.total, weight.sum(), rtol=1e-13)
-    np.testing.assert_allclose(found.mean[:4], mean, rtol=1e-13)
-    np.testing.assert_allclose(found.size, (weight[:, None] * X**2).sum(), rtol=1e-13)
-    scatter = (X - mean).T @ (weight[:, None] * (X - mean))
-    centred = found.centred
-    np.testing.assert_allclose(centred[:, :4].T @ centred[:, :4], scatter, atol=1e-11)
-    slope = np.linalg.lstsq(centred[:, :4], centred[:, 4:], rcond=None)[0]
-    root = np.sqrt(weight)[:, None]
-    expected = np.linalg.lstsq(np.c_[np.ones(200), X] * root, Y * root, rcond=None)[0][1:]
-    np.testing.assert_allclose(slope, expected, atol=1e-12)
+def test_totals_are_summed_and_compared_where_they_are(space, rng):
+    parts = [rng.normal(size=(5, 4)) for _ in range(3)]
+    total = merged(
+        Totals(space, (there.T @ there,), (space.xp.min(there, axis=0),), (space.xp.max(there, axis=0),))
+        for there in map(space.put, parts)
+    )
+    gram, low, high = total.host
+    X = np.concatenate(parts)
+    np.testing.assert_allclose(gram, X.T @ X, rtol=1e-12, atol=1e-12)
+    assert (low == X.min(axis=0)).all()
+    assert (high == X.max(axis=0)).all()
 
 
-def test_factor_keeps_small_singular_values(rng):
-    """A Gram matrix would lose a direction of 1e-9."""
-    X = rng.normal(size=(300, 3))
-    X[:, 2] = X[:, 0] + 1e-9 * X[:, 2]
-    found = merged(Factor.from_block(x, np.ones(len(x))) for (x,) in split(5, X))
-    singular = np.linalg.svd(found.centred, compute_uv=False)
-    np.testing.assert_allclose(singular, np.linalg.svd(X - X.mean(axis=0), compute_uv=False), rtol=1e-6)
+def test_a_range_tells_which_features_vary_and_the_weight_of_all():
+    census = Range(np.array([0.0, 1.0]), np.array([0.0, 2.0]), np.array([3.0, 0.5]))
+    assert census.varies.tolist() == [False, True]
+    assert census.total == 3.5

@@ -1,4 +1,4 @@
-"""The increments against 80-digit arithmetic: every activation, every rule, up to iteration 20."""
+"""The increments against 80-digit arithmetic: every activation, every rule, up to iteration 20; in every space."""
 
 from itertools import islice
 
@@ -8,7 +8,19 @@ import pytest
 
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import RULES, Network, trajectory
-from cogmap.core.trajectory.increments import Course, block_increments, increments, states_readout, tanh_parts
+from cogmap.core.sums import threads
+from cogmap.core.sums.space import NUMPY, STRIP
+from cogmap.core.trajectory.increments import (
+    Course,
+    increments,
+    lockstep,
+    operations,
+    states_readout,
+    step,
+    tanh_minus_identity,
+    tanh_parts,
+)
+from tests.core.problems import increments_of
 
 N_ITER = 20
 
@@ -50,17 +62,25 @@ def exact_increments(network, X, reference):
     return blocks, wholes
 
 
+def whole_increments(course, initial, n_iter):
+    """Return E and D of each iteration in numpy, with the factor that they lack."""
+    space = course.space
+    walk = islice(increments(course, space.put(initial)), n_iter + 1)
+    gains = [1.0, *[course.gain] * n_iter]
+    return [(g * space.host(E), g * space.host(D)) for g, (E, D, _) in zip(gains, walk, strict=True)]
+
+
 @pytest.mark.parametrize("phi", [0.5, 0.8, 1.0])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_increments_keep_their_digits_at_every_iteration(activation, rule, phi, rng):
+def test_increments_keep_their_digits_at_every_iteration(activation, rule, phi, space, rng):
     X = rng.random((6, 3))
     network = Network.from_rule(rule, rng.normal(size=(3, 3)) / 2, rng.normal(size=3) / 5, phi, ACTIVATIONS[activation])
     reference = X.mean(axis=0)
-    found = islice(block_increments(Course(network, reference), X), 1, N_ITER + 1)
+    ours = whole_increments(Course(space, network, reference, N_ITER), X, N_ITER)[1:]
     with mpmath.workdps(80):
-        for ours, *exact in zip(found, *exact_increments(network, X, reference), strict=True):
-            for block, digits in zip(ours, exact, strict=True):
+        for pair, *exact in zip(ours, *exact_increments(network, X, reference), strict=True):
+            for block, digits in zip(pair, exact, strict=True):
                 truth = np.array([[float(v) for v in row] for row in digits])
                 np.testing.assert_allclose(block, truth, rtol=0, atol=1e-11 * np.abs(truth).max())
 
@@ -70,7 +90,7 @@ def test_increments_span_what_the_states_span(rule, rng):
     X = rng.random((200, 3))
     network = Network.from_rule(rule, rng.normal(size=(3, 3)), rng.normal(size=3), 0.9, ACTIVATIONS["tanh"])
     H = np.hstack([np.ones((200, 1)), *trajectory(network, X, 3).transpose(1, 0, 2)])
-    F = np.hstack([np.ones((200, 1)), *(block for block, _ in islice(increments(network, X, X.mean(axis=0)), 4))])
+    F = np.hstack([np.ones((200, 1)), *increments_of(network, X, X.mean(axis=0), 3)])
     for target, basis in ((H, F), (F, H)):
         residual = target - basis @ np.linalg.lstsq(basis, target, rcond=None)[0]
         np.testing.assert_allclose(residual, 0, atol=1e-8)
@@ -94,29 +114,105 @@ def test_readout_of_the_states_equals_that_of_the_increments(activation, rule, p
     network = Network.from_rule(rule, rng.normal(size=(3, 3)), rng.normal(size=3), phi, ACTIVATIONS[activation])
     coefficients = rng.normal(size=(5, 3, 2))
     R, constant = states_readout(network, reference, coefficients)
-    blocks = [block for block, _ in islice(increments(network, X, reference), 5)]
+    blocks = increments_of(network, X, reference, 4)
     expected = sum(block @ K for block, K in zip(blocks, coefficients, strict=True))
-    found = np.einsum("ntm,tmk->nk", trajectory(network, X, 4), R) + constant
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    scores = np.einsum("ntm,tmk->nk", trajectory(network, X, 4), R) + constant
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_saturated_concepts_keep_their_digits(activation, rng):
+def test_saturated_concepts_keep_their_digits(activation, space, rng):
     X = rng.random((40, 3))
     network = Network(50 * rng.normal(size=(3, 3)), 20 * rng.normal(size=3), 0.8, ACTIVATIONS[activation])
     states = trajectory(network, X, 6)
-    for t, (linearised, whole) in enumerate(islice(block_increments(Course(network, X[0]), X), 7)):
+    for t, (linearised, whole) in enumerate(whole_increments(Course(space, network, X[0]), X, 6)):
         assert np.isfinite(linearised).all()
         expected = states[:, t] - states[:, t - 1] if t else X
         np.testing.assert_allclose(whole, expected, atol=1e-13)
 
 
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("phi", [0.0, 0.8, 1.0])
+def test_increments_on_a_device_are_those_of_numpy(activation, phi, device, rng):
+    network = Network(rng.normal(size=(4, 4)) / 3, rng.normal(size=4) / 4, phi, ACTIVATIONS[activation])
+    initial = rng.random((50, 4))
+    reference = initial.mean(axis=0)
+    expected = whole_increments(Course(NUMPY, network, reference), initial, 12)
+    there = whole_increments(Course(device, network, reference, 12), initial, 12)
+    for one, other in zip(there, expected, strict=True):
+        for ours, theirs in zip(one, other, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
+
+
 def test_rows_pass_through_in_blocks(rng):
     X, reference = rng.random((600, 3)), rng.random(3)
     network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.7, ACTIVATIONS["tanh"])
-    states = trajectory(network, X, 3)
-    parts = [islice(block_increments(Course(network, reference), rows), 4) for rows in np.array_split(X, 7)]
-    expected = [np.concatenate([linearised for linearised, _ in part]) for part in zip(*parts, strict=True)]
-    for t, (linearised, change) in enumerate(islice(increments(network, X, reference), 4)):
-        np.testing.assert_allclose(linearised, expected[t], rtol=1e-9, atol=1e-14)
-        assert t == 0 or change == pytest.approx(np.abs(states[:, t] - states[:, t - 1]).max())
+    course = Course(NUMPY, network, reference)
+    parts = [whole_increments(course, rows, 3) for rows in np.array_split(X, 7)]
+    expected = [np.concatenate([E for E, _ in part]) for part in zip(*parts, strict=True)]
+    for E, blocks in zip(increments_of(network, X, reference, 3), expected, strict=True):
+        np.testing.assert_allclose(E, blocks, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [0, 1, 30, STRIP + 1])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_increments_in_lockstep_are_the_same_to_the_last_digits(activation, rule, n, rng):
+    """Relative to the largest of an iteration; late ones are many orders below the states that they belong to."""
+    W, b = 0.2 * rng.normal(size=(6, 6)), rng.normal(size=6)
+    network = Network.from_rule(rule, W, b, 0.8, ACTIVATIONS[activation])
+    X = rng.random((n, 6))
+    reference = np.full(6, 0.5)
+    course = Course(NUMPY, network, reference)
+    n_read = 0
+    walk = zip(lockstep(course, X), whole_increments(course, X, 14), strict=False)
+    for (E, change), (expected, moved) in walk:
+        np.testing.assert_allclose(E, expected, rtol=0, atol=1e-13 * np.abs(expected).max(initial=0))
+        assert change == pytest.approx(np.abs(moved).max(initial=0), rel=1e-12)
+        E[:] = np.nan  # the caller may do as it likes with it
+        n_read += 1
+    assert n_read == 15
+    assert np.isfinite(X).all()
+
+
+def test_the_changes_are_those_of_the_states(rng):
+    X = rng.random((600, 3))
+    network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.7, ACTIVATIONS["tanh"])
+    states = trajectory(network, X, 5)
+    walk = islice(lockstep(Course(NUMPY, network, X[0]), X), 1, 6)
+    for t, (_, change) in enumerate(walk, start=1):
+        assert change == pytest.approx(np.abs(states[:, t] - states[:, t - 1]).max())
+
+
+def test_lockstep_has_the_same_bits_for_any_number_of_workers(rng, monkeypatch):
+    X = rng.random((10 * STRIP + 7, 5))
+    network = Network(rng.normal(size=(5, 5)), rng.normal(size=5), 0.7, ACTIVATIONS["sigmoid"])
+    results = []
+    for workers in (1, 2, 4):
+        monkeypatch.setattr(threads, "n_workers", lambda workers=workers: workers)
+        results.append(np.array(increments_of(network, X, X.mean(axis=0), 5)))
+    assert (results[0] == results[1]).all()
+    assert (results[0] == results[2]).all()
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_the_step_in_place_does_what_the_operations_do(started, space, rng):
+    """Both branches of the fraction among them."""
+    pulled, start, d, e_before = rng.normal(size=(4, 60, 3)) * 10.0 ** rng.uniform(-9, 1, (4, 60, 3))
+    z, r, r_before = rng.normal(size=3), *np.tanh(rng.normal(size=(2, 3)))
+    expected = operations(np, pulled + start if started else pulled, d, e_before, z, r, r_before)
+    there = [space.put(np.array(x, order="F")) for x in (pulled, start, d, e_before, z, r, r_before)]
+    if not started:
+        there[1] = None
+    taken = step(space, *there)
+    for ours, theirs in zip(taken, expected, strict=True):
+        np.testing.assert_allclose(space.host(ours), theirs, rtol=1e-13, atol=1e-13 * np.abs(theirs).max())
+
+
+def test_tanh_minus_identity_by_operations_is_accurate_in_every_space(space):
+    u = np.concatenate([sign * np.logspace(-12, 2, 500) for sign in (-1, 1)])
+    with mpmath.workdps(60):
+        exact = [float(mpmath.tanh(v) - v) for v in map(mpmath.mpf, u.tolist())]
+    there = space.put(u)
+    ours = space.host(tanh_minus_identity(space.xp, there, space.xp.tanh(there)))
+    np.testing.assert_allclose(ours, exact, rtol=3e-15)

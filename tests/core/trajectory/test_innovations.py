@@ -1,15 +1,16 @@
 """The innovations against separate least-squares solutions, in cases where those are well-conditioned."""
 
-from itertools import islice
-
 import numpy as np
 import pytest
 
 from cogmap.core.constants import NOVELTY
 from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.network.reasoning import Network
-from cogmap.core.trajectory.increments import increments
-from cogmap.core.trajectory.innovations import _whitening, fit_innovations
+from cogmap.core.network.reasoning import Network, trajectory
+from cogmap.core.sums import threads
+from cogmap.core.sums.space import NUMPY, STRIP
+from cogmap.core.trajectory.increments import Course
+from cogmap.core.trajectory.innovations import _whitening, features, grow, whitened_by
+from tests.core.problems import increments_of
 
 WEIGHTS = ("none", "fractional", "integer")
 
@@ -22,13 +23,13 @@ def steep_blocks(rng, n=200, m=3, n_iter=4):
     """Increments of a network whose iterations differ much, so that least squares needs no care."""
     network = Network(1.5 * rng.normal(size=(m, m)), rng.normal(size=m), 0.9, ACTIVATIONS["tanh"])
     X = rng.random((n, m))
-    return [block for block, _ in islice(increments(network, X, X.mean(axis=0)), n_iter + 1)]
+    return increments_of(network, X, X.mean(axis=0), n_iter)
 
 
 def converging_blocks(rng, X, n_iter=20):
     W = rng.normal(size=(X.shape[1], X.shape[1]))
     network = Network(W / np.linalg.norm(W), np.zeros(X.shape[1]), 0.8, ACTIVATIONS["sigmoid"])
-    return [block for block, _ in islice(increments(network, X, X.mean(axis=0)), n_iter + 1)]
+    return increments_of(network, X, X.mean(axis=0), n_iter)
 
 
 def standardised(blocks, weight):
@@ -44,7 +45,18 @@ def least_squares(F, target, weight):
 
 
 def fit(blocks, weight, max_rank=100):
-    return fit_innovations(iter(blocks), weight, max_rank)
+    """Return the basis and the rows' Q, which satisfies Σ w q qᵀ = I."""
+    basis, F = grow(iter(blocks), weight, max_rank)
+    Z = F @ basis.map
+    basis = whitened_by(basis, Z.T @ Z)
+    return basis, Z[:, : len(basis.whiten)] @ basis.whiten / np.sqrt(weight)[:, None]
+
+
+def applied(basis, blocks):
+    """Return Q of the rows whose increments these are."""
+    chosen = zip(blocks, basis.columns, basis.scales, strict=False)
+    read = [block[:, columns] * scale for block, columns, scale in chosen]
+    return np.hstack([np.ones((len(read[0]), 1)), *read]) @ basis.map @ basis.whiten
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
@@ -82,9 +94,9 @@ def test_basis_reproduces_the_innovations_of_the_training_rows(rng):
     for blocks in (steep_blocks(rng), converging_blocks(rng, rng.random((200, 3)))):
         basis, Q = fit(blocks, weight)
         rounding = 4 * np.finfo(float).eps * basis.condition / np.sqrt(weight.sum())
-        np.testing.assert_allclose(basis(blocks), Q, rtol=0, atol=rounding)
+        np.testing.assert_allclose(applied(basis, blocks), Q, rtol=0, atol=rounding)
         rows = rng.permutation(200)[:50]
-        np.testing.assert_allclose(basis(b[rows] for b in blocks), Q[rows], rtol=0, atol=rounding)
+        np.testing.assert_allclose(applied(basis, [b[rows] for b in blocks]), Q[rows], rtol=0, atol=rounding)
 
 
 def test_cut_basis_gives_the_leading_columns(rng):
@@ -94,7 +106,7 @@ def test_cut_basis_gives_the_leading_columns(rng):
     for n_iterations, end in enumerate(basis.ends):
         cut = basis.cut(n_iterations)
         assert cut.ends == basis.ends[: n_iterations + 1]
-        np.testing.assert_allclose(cut(new), Q[::-3, :end], atol=1e-12)
+        np.testing.assert_allclose(applied(cut, new), Q[::-3, :end], atol=1e-12)
 
 
 def test_coefficients_of_increments_give_the_same_scores(rng):
@@ -161,8 +173,8 @@ def test_permuted_rows_give_the_same_scores(seed):
     permuted = fit([block[order] for block in blocks], np.ones(300))[0]
     assert len(basis.ends) > 8
     scores = Q @ (Q.T @ target)
-    Q_permuted = permuted(block[order] for block in blocks)
-    again = permuted(blocks) @ (Q_permuted.T @ target[order])
+    Q_permuted = applied(permuted, [block[order] for block in blocks])
+    again = applied(permuted, blocks) @ (Q_permuted.T @ target[order])
     np.testing.assert_allclose(again, scores, atol=1e-6 * np.abs(scores).max())
 
 
@@ -174,7 +186,7 @@ def test_weight_k_equals_a_row_repeated_k_times(seed):
     _, Q = fit(blocks, times.astype(float))
     repeated, again = fit([np.repeat(block, times, axis=0) for block in blocks], np.ones(times.sum()))
     scores = Q @ (Q.T @ (times[:, None] * target))
-    found = repeated(blocks) @ (again.T @ np.repeat(target, times, axis=0))
+    found = applied(repeated, blocks) @ (again.T @ np.repeat(target, times, axis=0))
     np.testing.assert_allclose(found, scores, atol=1e-6 * np.abs(scores).max())
 
 
@@ -216,9 +228,46 @@ def test_columns_that_depend_on_earlier_ones_after_all_are_left_out(rng):
 def test_first_columns_of_a_basis_are_those_of_the_whole(rng):
     X = rng.random((100, 3))
     network = Network(rng.normal(size=(3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
-    blocks = [block for block, _ in islice(increments(network, X, X.mean(axis=0)), 4)]
-    basis, Q = fit_innovations(iter(blocks), np.ones(100), 60)
+    blocks = increments_of(network, X, X.mean(axis=0), 3)
+    basis, Q = fit(blocks, np.ones(100), 60)
     for n_columns in (1, 2, 4, 5, 8):
         part = basis.first(n_columns)
-        np.testing.assert_allclose(part(blocks), Q[:, :n_columns], atol=1e-8)
+        np.testing.assert_allclose(applied(part, blocks), Q[:, :n_columns], atol=1e-8)
         assert part.ends[-1] == n_columns
+
+
+@pytest.mark.parametrize("n", [1, 60, 10 * STRIP + 3])
+def test_features_are_the_columns_of_the_increments_that_the_basis_reads(n, space, rng):
+    network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.8, ACTIVATIONS["tanh"])
+    sample, X = rng.random((200, 3)), rng.random((n, 3))
+    reference = sample.mean(axis=0)
+    basis, _ = fit(increments_of(network, sample, reference, 4), np.ones(200), 11)
+    course = Course(space, network, reference, 4)
+    F, changes = features(course, basis, space.put(X))
+    blocks = increments_of(network, X, reference, len(basis.columns) - 1)
+    Q = space.host(F) @ basis.scaled(course.gain)
+    np.testing.assert_allclose(Q, applied(basis, blocks), atol=1e-11)
+    np.testing.assert_allclose(
+        basis.scaled(course.gain, basis.map) @ basis.whiten, basis.scaled(course.gain), rtol=1e-9
+    )
+    states = trajectory(network, X, len(blocks) - 1)
+    np.testing.assert_allclose(space.host(changes)[1:], np.abs(np.diff(states, axis=1)).max(axis=(0, 2)), rtol=1e-9)
+
+
+def test_features_have_the_same_bits_for_any_number_of_workers(rng, monkeypatch):
+    network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.8, ACTIVATIONS["tanh"])
+    X = rng.random((12 * STRIP + 3, 3))
+    basis, _ = fit(increments_of(network, X[:100], X[0], 4), np.ones(100))
+    results = []
+    for workers in (1, 2, 4):
+        monkeypatch.setattr(threads, "n_workers", lambda workers=workers: workers)
+        results.append(features(Course(NUMPY, network, X[0], 4), basis, X)[0])
+    assert (results[0] == results[1]).all()
+    assert (results[0] == results[2]).all()
+
+
+def test_a_basis_ends_where_nothing_changes(rng):
+    basis, _ = fit(steep_blocks(rng), np.ones(200))
+    changes = np.array([9.0, 1.0, 0.1, 0.01, 0.001])
+    for tol, n_iterations in ((2.0, 0), (0.5, 1), (0.05, 2), (0.0, 4)):
+        assert basis.until(changes, tol).ends == basis.ends[: n_iterations + 1]

@@ -161,7 +161,8 @@ def optimal_scores(between: Array, prior: Array) -> tuple[Array, Codes]:
     value, vector = np.linalg.eigh((between + between.T) / 2 * np.outer(root, root))
     kept = min(len(prior) - 1, int((value > LEAST_EIGENVALUE).sum()))
     theta: Array = root[:, None] * vector[:, ::-1][:, :kept]
-    group = np.cumsum(-np.diff(value[::-1][:kept], prepend=np.inf) > SAME_DIRECTION, dtype=np.intp)
+    apart = -np.diff(value[::-1][:kept], prepend=np.inf) > SAME_DIRECTION
+    group = np.cumsum(apart, dtype=np.intp)
     return theta, group
 
 

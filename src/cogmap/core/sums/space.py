@@ -148,7 +148,7 @@ class Space:
 
     def transpose_into(self, out: DeviceArray, given: DeviceArray) -> None:
         """Write the transpose of a tall matrix into another, in parts that a device's cache holds."""
-        for part in slices(given.shape[0], max(CACHED // given.shape[1], 1)):
+        for part in slices(given.shape[0], max(CACHED // max(given.shape[1], 1), 1)):
             out[:, part] = self.double(given[part, :]).T
 
     def take(self, x: DeviceArray, at: DeviceArray, axis: int = 0) -> DeviceArray:

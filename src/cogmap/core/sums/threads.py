@@ -8,12 +8,11 @@ Easy to get wrong: a worker that starts workers of its own waits for itself. Wor
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -21,7 +20,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 _THREAD = threading.local()
-"""How many workers this thread may have, where BLAS does not say: it is held at one thread while they work."""
+"""Whether this thread is a worker."""
 
 
 @cache
@@ -29,12 +28,44 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+class _Hold:
+    """BLAS at one thread for as long as any work goes on in this process, in whatever order it begins and ends.
+
+    `n_threads` is how many BLAS had before.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.n_under_way, self.n_threads = threading.Lock(), 0, 1
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        """Hold BLAS."""
+        with self.lock:
+            if self.n_under_way == 0:
+                self.n_threads = _blas_threads()
+                self.limit = _controller().limit(limits=1, user_api="blas")
+            self.n_under_way += 1
+
+    def __exit__(self, *error: object) -> None:
+        """Let it go, if nothing else is under way."""
+        with self.lock:
+            self.n_under_way -= 1
+            if self.n_under_way == 0:
+                self.limit.restore_original_limits()
+
+
+_HOLD = _Hold()
+
+
+def _blas_threads() -> int:
+    return max((lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"), default=1)
+
+
 def n_workers() -> int:
     """Return how many threads BLAS may use, which is how many a user wants; 1 within a worker."""
-    known: int | None = getattr(_THREAD, "n_workers", None)
-    if known is not None:
-        return known
-    return max((lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"), default=1)
+    if getattr(_THREAD, "works", False):
+        return 1
+    return _HOLD.n_threads if _HOLD.n_under_way else _blas_threads()
 
 
 def side_by_side(function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
@@ -43,7 +74,7 @@ def side_by_side(function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
     if n == 1:
         yield from map(function, items)
         return
-    with _one_blas_thread(n), ThreadPoolExecutor(n, initializer=_begin) as pool:
+    with _HOLD, ThreadPoolExecutor(n, initializer=_begin) as pool:
         waiting: deque[Future[B]] = deque()
         try:
             for item in items:
@@ -56,18 +87,10 @@ def side_by_side(function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
         finally:
             for future in waiting:
                 future.cancel()
-
-
-@contextmanager
-def _one_blas_thread(n: int) -> Iterator[None]:
-    before = getattr(_THREAD, "n_workers", None)
-    with _controller().limit(limits=1, user_api="blas"):
-        _THREAD.n_workers = n
-        try:
-            yield
-        finally:
-            _THREAD.n_workers = before
+            # Items that are work side by side themselves end with it, also where an error ends it.
+            if isinstance(items, Generator):
+                items.close()
 
 
 def _begin() -> None:
-    _THREAD.n_workers = 1
+    _THREAD.works = True

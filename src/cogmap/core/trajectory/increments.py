@@ -37,6 +37,9 @@ DENOMINATOR = (45.0, 13860.0, 945945.0, 16216200.0, 34459425.0)
 All terms are positive, so nothing cancels.
 """
 
+LEAST_DIVISOR = 0.25
+"""Smallest 1 + tanh a tanh b by which the addition theorem divides; smaller ones have lost digits."""
+
 
 class Increment(NamedTuple):
     """Iteration t of some rows: E / (φ s), D / (φ s) and e; for t = 0, A⁰ twice, and no e."""
@@ -206,15 +209,13 @@ def _polynomial(s: Any, first: float, *others: float) -> Any:
 def _in_place(
     g: Array, start: Array | None, d: Array, e_before: Array, z: Array, r: Array, r_before: Array
 ) -> Increment:
-    """Do the same in as few passes over memory as numpy allows; `g` is overwritten."""
+    """Do the same in as few passes over memory as numpy allows, and without its slow tanh; `g` is overwritten."""
     if start is not None:
         g += start
-    h = z + g
-    np.tanh(h, out=h)
-    e = one_minus_product(h, r)
-    e *= np.tanh(g, out=g)
+    e = _apart(g, z, r)
     tanh_d, E = tanh_parts(d)
     E *= 1.0 - r * r_before
+    h = r + e
     # From here on g is only memory.
     np.multiply(e, r_before, out=g)
     moved = h * e_before
@@ -226,6 +227,23 @@ def _in_place(
     np.subtract(1.0, moved, out=moved)
     moved *= tanh_d
     return Increment(E, moved, e)
+
+
+def _apart(g: Array, z: Array, r: Array) -> Array:
+    """Return e = tanh(z + g) − r, r being tanh z, without cancellation.
+
+    By the addition theorem it is tanh(g) (1 − r²) / (1 + r tanh g), and 1 − r² = 1 / cosh² z needs no subtraction. That
+    keeps its digits while the divisor is not small, as it is where row and reference saturate at opposite ends.
+    """
+    tanh_g = tanh_parts(g)[0]
+    below = tanh_g * r
+    below += 1.0
+    if below.ravel(order="K").min(initial=1.0) < LEAST_DIVISOR:
+        return one_minus_product(np.tanh(z + g), r) * tanh_g
+    decay = np.exp(-2 * np.abs(z))
+    tanh_g *= 4 * decay / (1 + decay) ** 2
+    tanh_g /= below
+    return tanh_g
 
 
 def one_minus_product(x: Array, y: Array) -> Array:

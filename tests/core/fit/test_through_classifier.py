@@ -1,13 +1,11 @@
-"""Fits in blocks against fits of all rows at once: the numerical contract, and the same bits for the same rows."""
+"""Fits in blocks against fits of all rows at once, as a user sees them: the numerical contract, and judges."""
 
 import numpy as np
 import pytest
 
 from cogmap import Knowledge, LTCNClassifier
-from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.network.inner import Regressors, regression, regression_weights, ridge, ridge_weights
+from cogmap.core.fit import judges
 from cogmap.core.sums import sources
-from cogmap.core.sums.statistics import Factor, merged
 from cogmap.intake import blocks as intake
 
 BOUND = 1e-6
@@ -114,14 +112,20 @@ def test_what_blocks_cannot_do_is_fitted_at_once(parameters, rng, monkeypatch):
     assert (blocks.decision_function(X) == whole.decision_function(X)).all()
 
 
-@pytest.mark.parametrize(("way", "of_rows"), [(regression, regression_weights), (ridge, ridge_weights)])
-def test_regressions_from_a_factor_are_those_of_the_rows(way, of_rows, rng):
-    """Collinear concepts among them: the factor must keep the rank."""
-    f = ACTIVATIONS["sigmoid"]
-    X = rng.random((90, 4))
-    X = np.c_[X, 0.5 * X[:, 0] + 0.5 * X[:, 1]]
-    weight = rng.uniform(0.5, 2, 90)
-    parts = zip(np.array_split(X, 4), np.array_split(weight, 4), strict=True)
-    factor = merged(Factor.from_block(x, w, f.inverse(x)) for x, w in parts)
-    for mine, expected in zip(way(Regressors.from_factor(factor, 5)), of_rows(X, weight, f), strict=True):
-        np.testing.assert_allclose(mine, expected, atol=1e-9)
+@pytest.mark.parametrize("parameters", [{}, {"alpha": 1.0}, {"decision_metric": "balanced_accuracy"}], ids=str)
+def test_some_judges_decide_nearly_as_all_rows_do(parameters, rng, monkeypatch):
+    X = rng.normal(size=(6000, 5))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] / 2 + rng.normal(size=6000) / 2, [-1.5, 1.5])
+    monkeypatch.setattr(intake, "MOST_ROWS", 100)
+    by_all = LTCNClassifier(**parameters).fit(X, y)
+    for name in ("JUDGES", "DECIDERS", "DECIDERS_OF_A_CLASS"):
+        monkeypatch.setattr(judges, name, 900)
+    by_some = LTCNClassifier(**parameters).fit(X, y)
+    assert (by_some.predict_proba(X) != by_all.predict_proba(X)).any()
+    assert (by_some.predict(X) == by_all.predict(X)).mean() > 0.95
+    np.testing.assert_allclose(by_some.predict_proba(X), by_all.predict_proba(X), atol=0.25)
+    assert abs(by_some.score(X, y) - by_all.score(X, y)) < 0.02  # 900 rows know it to 0.012
+    if by_all.active_share_ is not None:
+        shared = min(by_some.n_iter_, by_all.n_iter_) + 1
+        np.testing.assert_allclose(by_some.active_share_[:shared], by_all.active_share_[:shared], atol=0.05)
+        np.testing.assert_allclose(by_some.shrinkage_[:shared], by_all.shrinkage_[:shared], atol=0.3)
