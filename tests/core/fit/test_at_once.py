@@ -72,8 +72,8 @@ class Problem:
 
     def reasons(self, solution):
         """Say which rows the gate lets reason to the end, when they are new ones."""
-        active = solution.solved.readout.terms(NUMPY, self.network, self.X).active
-        return np.ones(len(self.X), dtype=bool) if active is None else active.all(axis=1)
+        stopped = solution.solved.readout.terms(NUMPY, self.network, self.X).stopped
+        return np.ones(len(self.X), dtype=bool) if stopped is None else ~stopped.any(axis=1)
 
     def scores(self, solution, rows):
         return raw_scores(solution.solved.readout, NUMPY, self.network, rows)

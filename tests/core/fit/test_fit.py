@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from cogmap.core.decision.decision import decide
-from cogmap.core.fit import network
 from cogmap.core.fit.fit import fit_network, passable, remember
 from cogmap.core.network.constraints import Bounds
 from cogmap.core.readout.cases import CaseReadout
@@ -27,11 +26,15 @@ def problem(rng, n=2500, m=5):
     return X, np.digitize(signal, [-1.0, 0.5])
 
 
+def named(settings):
+    """Name a test, the same in every process."""
+    return ", ".join(f"{name}={getattr(value, '__name__', value)}" for name, value in settings.items()) or "defaults"
+
+
 def fit(source, rows, monkeypatch, *, few=False, **settings):
     """Fit as if rows were few, or many."""
-    monkeypatch.setattr(network, "MOST_ROWS", 10**9 if few else 100)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
-    return fit_network(source, census_of(rows), replace(SETTINGS, **settings))
+    return fit_network(replace(source, single=few), census_of(rows), replace(SETTINGS, **settings))
 
 
 def blocks_of(rows):
@@ -93,7 +96,7 @@ def assert_alike(one, other, X, bound=BOUND):
     np.testing.assert_allclose(other.summary.shares, one.summary.shares)
 
 
-@pytest.mark.parametrize("settings", SETTINGS_OF_BLOCKS, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS_OF_BLOCKS, ids=named)
 def test_a_fit_of_several_blocks_is_that_of_one(settings, rng, monkeypatch):
     rows = rows_of(*problem(rng))
     whole = fit(at_once(rows), rows, monkeypatch, few=True, **settings)
@@ -106,7 +109,7 @@ def test_a_fit_of_several_blocks_is_that_of_one(settings, rng, monkeypatch):
     assert (at_hand.scores.raw == blocks.scores.raw).all()
 
 
-@pytest.mark.parametrize("settings", SETTINGS_OF_BLOCKS, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS_OF_BLOCKS, ids=named)
 def test_a_fit_on_a_device_is_that_of_numpy(settings, device, rng, monkeypatch):
     rows = rows_of(*problem(rng, 1500))
     expected = fit(blocks_of(rows), rows, monkeypatch, **settings)
@@ -119,7 +122,7 @@ def test_a_fit_on_a_device_is_that_of_numpy(settings, device, rng, monkeypatch):
     assert (there.summary.weight == expected.summary.weight).all()
 
 
-@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}], ids=named)
 @pytest.mark.parametrize("kind", ["whole", "fractional"])
 def test_weights_and_copies(settings, kind, device, rng, monkeypatch):
     X, codes = problem(rng)
@@ -135,7 +138,7 @@ def test_weights_and_copies(settings, kind, device, rng, monkeypatch):
         assert_alike(whole, fit(blocks_of(copies), copies, monkeypatch, **settings), X)
 
 
-@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}], ids=named)
 def test_a_class_of_one_row_is_judged_from_inside(settings, rng, monkeypatch):
     X, codes = problem(rng)
     codes[7] = 3
@@ -149,7 +152,7 @@ def test_a_class_of_one_row_is_judged_from_inside(settings, rng, monkeypatch):
         np.testing.assert_allclose(own, inside, atol=1e-7)
 
 
-@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}], ids=named)
 def test_what_is_kept_between_passes_changes_no_bit(settings, rng, monkeypatch):
     rows = rows_of(*problem(rng))
     kept = fit(blocks_of(rows), rows, monkeypatch, **settings)
@@ -160,7 +163,7 @@ def test_what_is_kept_between_passes_changes_no_bit(settings, rng, monkeypatch):
 
 
 @pytest.mark.parametrize("few", [False, True])
-@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}], ids=named)
 def test_the_number_of_workers_changes_no_bit(settings, few, rng, monkeypatch):
     rows = rows_of(*problem(rng))
     results = []

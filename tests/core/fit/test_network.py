@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from cogmap.core.fit import network as module
 from cogmap.core.fit.network import draft, initial_states
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.constraints import Bounds
@@ -18,7 +17,7 @@ from cogmap.core.network.inner import (
 )
 from cogmap.core.sums import sources
 from cogmap.core.sums.sampling import content_keys
-from cogmap.core.sums.sources import Blocks, at_once, cut, on_device, only_block
+from cogmap.core.sums.sources import Blocks, at_once, cut, from_rows, on_device, only_block
 from cogmap.core.sums.space import NUMPY
 from tests.core.problems import SETTINGS, census_of, concepts_of, on, rows_of
 
@@ -111,9 +110,9 @@ def test_bounds_hold(inner, rows):
     assert plan.network.weights[2, 1] >= 0.05 - 1e-12
 
 
-def test_more_rows_than_are_fitted_at_once_are_not_few(rows, monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROWS", 699)
-    assert not draft(at_once(rows), census_of(rows), SETTINGS).few
+def test_rows_at_once_are_few_and_blocks_are_not(rows):
+    assert draft(at_once(rows), census_of(rows), SETTINGS).few
+    assert not draft(from_rows(rows), census_of(rows), SETTINGS).few
 
 
 def test_initial_states_of_no_concepts(space):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from cogmap.core.decision.decision import class_covariance
-from cogmap.core.fit import network as network_module
 from cogmap.core.fit.shrinking import (
     Outlyingness,
     _followed,
@@ -123,9 +122,8 @@ def test_followed_rows_gain_and_score_as_those_of_numpy(plan, known, states, spa
     assert (scores.weight == states.weight).all()
 
 
-def test_innovations_and_factors_of_blocks_are_those_of_one_block(plan, known, states, space, monkeypatch):
+def test_innovations_and_factors_of_blocks_are_those_of_one_block(plan, known, states, space):
     """On a device too, where rows are never one block."""
-    monkeypatch.setattr(network_module, "MOST_ROWS", 10)
     source = cut_up(space, states)
     blocks = replace(plan, states=source, source=source)
     again = innovations(blocks)

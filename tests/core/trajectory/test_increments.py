@@ -199,7 +199,8 @@ def test_lockstep_has_the_same_bits_for_any_number_of_workers(rng, monkeypatch):
 def test_the_step_in_place_does_what_the_operations_do(started, space, rng):
     """Both branches of the fraction among them."""
     pulled, start, d, e_before = rng.normal(size=(4, 60, 3)) * 10.0 ** rng.uniform(-9, 1, (4, 60, 3))
-    z, r, r_before = rng.normal(size=3), *np.tanh(rng.normal(size=(2, 3)))
+    z, z_before = rng.normal(size=(2, 3))
+    r, r_before = np.tanh(z), np.tanh(z_before)
     expected = operations(np, pulled + start if started else pulled, d, e_before, z, r, r_before)
     there = [space.put(np.array(x, order="F")) for x in (pulled, start, d, e_before, z, r, r_before)]
     if not started:

@@ -117,11 +117,11 @@ def _by_rows(plan: Draft, alpha: float | None) -> Solution:
     else:
         choice = dual.fit_penalty(problem, target, alpha, settings.tol)
     best = choice.solution
-    # With a penalty no direction is cut off: only the number of rows, or of columns that vary, bounds the rank.
+    # A Gram matrix cuts no direction off: only the number of rows, or of columns that vary, bounds the rank.
     n_columns = int(np.count_nonzero(choice.columns.scale[: best.n_iter + 1]))
     solved = Solved(
         dual.readout(problem, target, choice),
-        min(len(target), n_columns + 1),
+        best.rank or min(len(target), n_columns + 1),
         best.condition,
         best.degrees_of_freedom,
         alpha=best.alpha,

@@ -157,6 +157,8 @@ class Solution(NamedTuple):
         Penalty, weight of each further iteration, and number of iterations.
     degrees_of_freedom, condition : float
         Trace of the smoother, and a bound on how far a rounding error is magnified.
+    rank : int or None
+        Number of independent columns, the constant among them, where a factor tells.
     """
 
     error: float
@@ -168,6 +170,7 @@ class Solution(NamedTuple):
     n_iter: int
     degrees_of_freedom: float
     condition: float
+    rank: int | None = None
 
 
 def solve_dual(problem: Problem, gram: Gram, target: Array, alpha: float) -> Solution:
@@ -271,10 +274,14 @@ def needed(n_rows: int, n_columns: int) -> bool:
 
 
 def fit_penalty(problem: Problem, target: Array, alpha: float, tol: float) -> Choice:
-    """Solve for one penalty: from G, or from an LQ factor where G would lose what so small a penalty leaves."""
+    """Solve for one penalty: from an LQ factor where increments are few enough to hold, or so small a penalty needs it.
+
+    Otherwise a Gram matrix of the rows serves.
+    """
     n, n_columns = problem.shape
     # The trace of G bounds its largest eigenvalue.
-    if n_columns > n and problem.sample_weight.sum() * n_columns > UNTRUSTWORTHY_CONDITION * alpha:
+    too_small = problem.sample_weight.sum() * n_columns > UNTRUSTWORTHY_CONDITION * alpha
+    if n_columns > n and (too_small or 8 * n * n_columns <= HELD_BYTES):
         return fit_factor(problem, target, alpha, tol)
     return fit_gram(problem, target, alpha, tol)
 
@@ -290,7 +297,7 @@ def fit_gram(problem: Problem, target: Array, alpha: float, tol: float) -> Choic
 
 
 def fit_factor(problem: Problem, target: Array, alpha: float, tol: float) -> Choice:
-    """Solve for one penalty that is too small for G, from an LQ factor gathered over columns."""
+    """Solve for one penalty from an LQ factor gathered over columns."""
     n, n_columns = problem.shape
     columns: list[tuple[Array, Array]] = []
 
@@ -312,6 +319,7 @@ def fit_factor(problem: Problem, target: Array, alpha: float, tol: float) -> Cho
         reached.n_iter,
         1 + float(spectrum.kept(alpha).sum()),
         spectrum.condition(alpha),
+        len(spectrum.S) + 1,
     )
     return Choice(_joined(columns), solution)
 
