@@ -74,7 +74,6 @@ def test_inner_weights_reference_and_scatter_are_those_of_all_rows(activation, i
             np.testing.assert_allclose(mine, theirs, atol=1e-9)
         np.testing.assert_allclose(plan.reference, mean, rtol=1e-12)
         np.testing.assert_allclose(plan.scatter, scatter, atol=1e-9)
-        assert plan.few
         assert plan.network.phi == settings.phi
 
 

@@ -204,7 +204,7 @@ def test_a_penalty_too_small_for_the_gram_matrix_gets_an_lq_factor(rng):
     assert S[0] / S[-1] > 1e6
     np.testing.assert_allclose(found.fitted, expected, atol=1e-8)
     assert found.condition == pytest.approx(np.sqrt((S[0] ** 2 + alpha) / (S[-1] ** 2 + alpha)), rel=1e-4)
-    from_gram = fit_penalty(given, target, 1.0, 0.0).solution
+    from_gram = fit_gram(given, target, 1.0, 0.0).solution
     assert from_gram.condition == pytest.approx(1 + Z.size, rel=1e-9)
     given, target = problem(rng, "tall")
     with pytest.raises(ValueError, match=r"alpha=1e-17 is below the rounding errors of 40 rows.*use alpha='loo', or"):
