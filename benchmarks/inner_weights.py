@@ -9,7 +9,8 @@ import numpy as np
 from ltcn.LTCN import LTCN
 
 from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.network.inner import regression_weights, slope_weights
+from cogmap.core.network.inner import Regressors, regression, slopes
+from cogmap.core.sums.factor import Factor
 
 N_ROWS, N_CONCEPTS, SAMPLE = 5_000, 500, 10
 
@@ -43,13 +44,15 @@ def main():
     ones, sigmoid = np.ones(N_ROWS), ACTIVATIONS["sigmoid"]
     print(f"{N_ROWS} rows, {N_CONCEPTS} concepts")
 
-    (slopes, _), ours = timed(lambda: slope_weights(X, ones), repeat=5)
+    (W, _), ours = timed(lambda: slopes(Factor.from_block(ones, X).centred), repeat=5)
     theirs_W, theirs = timed(lambda: LTCN().build_matrix(X))
-    error = np.abs(slopes - theirs_W).max() / np.abs(theirs_W).max()
+    error = np.abs(W - theirs_W).max() / np.abs(theirs_W).max()
     show("slopes", ours, "authors' package", theirs, error)
 
-    (W, _), ours = timed(lambda: regression_weights(X, ones, sigmoid), repeat=3)
     target = sigmoid.inverse(X)
+    (W, _), ours = timed(
+        lambda: regression(Regressors.from_factor(Factor.from_block(ones, X, target), N_CONCEPTS)), repeat=3
+    )
     naive, one = timed(lambda: [one_regression(X, target, i) for i in range(SAMPLE)])
     separate = one / SAMPLE * N_CONCEPTS
     error = max(np.abs(W[others, i] - w).max() / np.abs(w).max() for i, (others, w) in enumerate(naive))

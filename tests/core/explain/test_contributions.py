@@ -12,10 +12,9 @@ from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.readout.cases import CaseReadout
 from cogmap.core.readout.terms import raw_scores
 from cogmap.core.sums import threads
-from cogmap.core.sums.blocks import in_blocks
 from cogmap.core.sums.rows import Rows
 from cogmap.core.sums.sources import at_once
-from cogmap.core.sums.space import NUMPY, STRIP
+from cogmap.core.sums.space import NUMPY, STRIP, in_blocks
 from tests.core.problems import SETTINGS, census_of, increments_of
 from tests.core.trajectory.test_innovations import applied
 

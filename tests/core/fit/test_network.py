@@ -9,17 +9,12 @@ import pytest
 from cogmap.core.fit.network import draft, initial_states
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.constraints import Bounds
-from cogmap.core.network.inner import (
-    correlation_weights,
-    regression_weights,
-    slope_weights,
-    stable_regression_weights,
-)
 from cogmap.core.sums import sources
 from cogmap.core.sums.sampling import content_keys
 from cogmap.core.sums.sources import Blocks, at_once, cut, from_rows, on_device, only_block
 from cogmap.core.sums.space import NUMPY
 from tests.core.problems import SETTINGS, census_of, concepts_of, on, rows_of
+from tests.core.weights import correlation_weights, regression_weights, slope_weights, stable_regression_weights
 
 INNER = {
     "slopes": slope_weights,

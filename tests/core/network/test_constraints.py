@@ -8,9 +8,15 @@ from cogmap.core.concepts.concepts import Concepts
 from cogmap.core.concepts.scaling import identity
 from cogmap.core.constants import INNER_NORM, INNER_RIDGE
 from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.network.constraints import Bounds, cap_factor, constrained_regression, constrained_stable_regression
-from cogmap.core.network.inner import regression_weights, ridge_weights, stable_regression_weights
+from cogmap.core.network.constraints import Bounds, cap_factor
 from tests import naive
+from tests.core.weights import (
+    constrained_regression,
+    constrained_stable_regression,
+    regression_weights,
+    ridge_weights,
+    stable_regression_weights,
+)
 
 SIGMOID = ACTIVATIONS["sigmoid"]
 M = 5

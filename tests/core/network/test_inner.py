@@ -6,18 +6,11 @@ from ltcn.LTCN import LTCN
 
 from cogmap.core.network import inner
 from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.network.inner import (
-    Regressors,
-    regression,
-    regression_weights,
-    ridge,
-    ridge_weights,
-    slope_weights,
-    spectral_norm,
-)
+from cogmap.core.network.inner import Regressors, regression, ridge, spectral_norm
 from cogmap.core.sums.factor import Factor
 from cogmap.core.sums.statistics import merged
 from tests import naive
+from tests.core.weights import regression_weights, ridge_weights, slope_weights
 
 KINDS = ("independent", "duplicate", "collinear", "tiny collinear", "wide", "one feature")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cogmap.core.sums import space as module
-from cogmap.core.sums.space import NUMPY, STRIP, Space, gram, pieces, slices
+from cogmap.core.sums.space import NUMPY, STRIP, STRIP_NUMBERS, Space, gram, pieces, slices
 
 
 def test_a_space_can_be_sent_to_another_process(space):
@@ -92,11 +92,16 @@ def test_small_functions(space, rng):
     assert space.double(space.put(codes)).dtype == space.xp.float64
 
 
+@pytest.mark.parametrize("width", [0, 10, 1000])
 @pytest.mark.parametrize("n_rows", [0, 1, STRIP, STRIP + 1, 20 * STRIP + 5])
-def test_strips_cover_all_rows_once_and_in_order(n_rows, space):
-    strips = space.over_strips(lambda rows: rows, n_rows)
+def test_strips_cover_all_rows_once_and_in_order(n_rows, width, space):
+    strips = space.over_strips(lambda rows: rows, n_rows, width)
     assert np.concatenate([np.arange(n_rows)[rows] for rows in strips]).tolist() == list(range(n_rows))
-    assert len(strips) == (max(1, -(-n_rows // STRIP)) if space.numpy else 1)
+    if space.numpy and len(strips) > 1:
+        assert all((rows.stop - rows.start) % STRIP == 0 for rows in strips[:-1])
+        assert STRIP <= strips[0].stop <= max(STRIP, STRIP_NUMBERS // max(width, 1))
+    if width == 1000:
+        assert len(strips) == (max(1, -(-n_rows // STRIP)) if space.numpy else 1)
 
 
 @pytest.mark.parametrize(("n", "size", "expected"), [(0, 4, [0]), (4, 4, [4]), (9, 4, [4, 4, 1])])

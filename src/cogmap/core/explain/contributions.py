@@ -14,8 +14,7 @@ from ..fit.model import Model
 from ..network.reasoning import Network
 from ..readout.cases import CaseReadout
 from ..readout.terms import Readout, Terms
-from ..sums.blocks import blocks, in_blocks
-from ..sums.space import NUMPY
+from ..sums.space import NUMPY, blocks, in_blocks
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 

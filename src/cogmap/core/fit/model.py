@@ -11,9 +11,8 @@ from ..network.constraints import Bounds
 from ..network.reasoning import Network, trajectory
 from ..readout.cases import CaseReadout, sample_rows
 from ..readout.terms import Readout, raw_scores
-from ..sums.blocks import in_blocks
 from ..sums.rows import Rows
-from ..sums.space import NUMPY, DeviceArray, Space, slices, working_width
+from ..sums.space import NUMPY, DeviceArray, Space, in_blocks, slices, working_width
 from ..types import Array
 
 SUMMARY_ROWS = 256

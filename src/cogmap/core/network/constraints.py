@@ -2,8 +2,8 @@
 
 A column of W is a regression of its own, so only the columns whose solution breaks a bound are solved again:
 
-- `constrained_regression`: min ‖f⁻¹(X_i) − b_i − Σ_j X_j w_ji‖² within the bounds of column i, exactly.
-- `constrained_stable_regression`: the same with the ridge. The cap on the spectral norm then acts on what was learned,
+- `bounded_regression`: min ‖f⁻¹(X_i) − b_i − Σ_j X_j w_ji‖² within the bounds of column i, exactly.
+- `bounded_stable_regression`: the same with the ridge. The cap on the spectral norm then acts on what was learned,
   not on what was stated.
 - `Bounds.clip`: for slopes and correlations every weight is a regression of its own, and a given weight is none; the
   bounds replace or clip it, after the normalisation.
@@ -20,7 +20,6 @@ from scipy.optimize import brentq
 
 from ..constants import INNER_NORM, INNER_RIDGE
 from ..types import Array
-from .activation import Activation
 from .bounded import bounded_least_squares
 from .inner import Regressors, regression, ridge, spectral_norm
 
@@ -55,18 +54,11 @@ class Bounds:
         return lower, upper
 
 
-def constrained_regression(
-    X: Array, sample_weight: Array, activation: Activation, bounds: Bounds
-) -> tuple[Array, Array]:
+def bounded_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]:
     """Return the regression weights and bias within bounds; columns that keep to them anyway are those without.
 
     Where concepts depend on each other, the solution of a column is the shortest one.
     """
-    return bounded_regression(Regressors.from_rows(X, sample_weight, activation), bounds)
-
-
-def bounded_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]:
-    """Return the same from centred concepts, or a factor of them."""
     W, b = regression(given)
     broken = bounds.broken(W)
     Q, R = np.linalg.qr(given.X)
@@ -76,19 +68,12 @@ def bounded_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]
     return W, b
 
 
-def constrained_stable_regression(
-    X: Array, sample_weight: Array, activation: Activation, bounds: Bounds
-) -> tuple[Array, Array]:
+def bounded_stable_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]:
     """Return the stable regression weights and bias within bounds.
 
     With XᵀX / n + λ I = LLᵀ, the ridge regression of column i is the least squares of L⁻¹Xᵀf⁻¹(X_i) / n on Lᵀ. Above
     the cap, weights shrink towards the least that the bounds allow: W(s) = least + s (W − least), s ∈ [0, 1].
     """
-    return bounded_stable_regression(Regressors.from_rows(X, sample_weight, activation), bounds)
-
-
-def bounded_stable_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]:
-    """Return the same from centred concepts, or a factor of them."""
     W, b = ridge(given)
     broken = bounds.broken(W)
     X, x_mean, total = given.X, given.x_mean, given.total

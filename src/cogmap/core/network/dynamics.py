@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sums.blocks import blocks
-from ..sums.space import STRIP
+from ..sums.space import STRIP, blocks
 from ..types import Array
 from .inner import spectral_norm
 from .reasoning import Network, states

@@ -1,11 +1,11 @@
 """Inner weights: what each concept owes to the others, learned without the class.
 
-Four ways, all from centred, weighted data:
+Four ways, all from a factor of centred, weighted concepts, so that the rows need not be there:
 
-- `regression_weights`, the paper's equation 4: f⁻¹(X_i) ≈ b_i + Σ_{j≠i} X_j w_ji.
-- `stable_regression_weights`, the same with a ridge and a bounded spectral norm, which keeps the reasoning from chaos.
-- `slope_weights`, the authors' released code: w_ij = cov(i, j) / var(i), divided by the Frobenius norm.
-- `correlation_weights`, the correlations, divided by the Frobenius norm.
+- `regression`, the paper's equation 4: f⁻¹(X_i) ≈ b_i + Σ_{j≠i} X_j w_ji.
+- `stable_regression`, the same with a ridge and a bounded spectral norm, which keeps the reasoning from chaos.
+- `slopes`, the authors' released code: w_ij = cov(i, j) / var(i), divided by the Frobenius norm.
+- `correlations`, the correlations, divided by the Frobenius norm.
 
 Easy to get wrong: the paper zeroes column i before it inverts LᵀL, which is then singular. The column is
 deleted here, and all M regressions come from one factorisation of X.
@@ -21,7 +21,6 @@ from scipy.sparse.linalg import svds
 from ..constants import INNER_NORM, INNER_RIDGE
 from ..sums.factor import Factor
 from ..types import Array
-from .activation import Activation
 
 NULL = 10.0
 """Length of a null vector, in units of its rounding, from which on a column depends on others."""
@@ -30,22 +29,14 @@ WEIGHT_COLUMNS = 2048
 """Columns of the weights that are worked on at once, so that few arrays of the size of W are held."""
 
 
-def centre(X: Array, sample_weight: Array) -> tuple[Array, Array]:
-    """Return the weighted mean of the rows, and the rows less it, times the root of their weight."""
-    mean = sample_weight @ X / sample_weight.sum()
-    centred = X - mean
-    centred *= np.sqrt(sample_weight)[:, None]
-    return mean, centred
-
-
 @dataclass(frozen=True)
 class Regressors:
-    """Centred concepts X and their targets f⁻¹(X), rows times √w; or a factor of both that has the same Gram matrix.
+    """A factor of centred concepts X and of their targets f⁻¹(X), with the Gram matrix of their rows times √w.
 
     Attributes
     ----------
-    X, target : arrays of shape (n, M)
-        Rows, or as many rows of a triangle.
+    X, target : arrays of shape (k, M)
+        Rows of a triangle.
     x_mean, t_mean : arrays of shape (M,)
         Weighted means.
     total : float
@@ -66,15 +57,6 @@ class Regressors:
     precision: float
 
     @classmethod
-    def from_rows(cls, X: Array, sample_weight: Array, activation: Activation) -> Self:
-        """Centre rows."""
-        t_mean, target = centre(activation.inverse(X), sample_weight)
-        x_mean, Xc = centre(X, sample_weight)
-        precision = float(max(X.shape) * np.finfo(np.float64).eps)
-        rounding = precision * float(np.sqrt(sample_weight @ (X**2).sum(axis=1)))
-        return cls(Xc, target, x_mean, t_mean, float(sample_weight.sum()), rounding, precision)
-
-    @classmethod
     def from_factor(cls, factor: Factor, n_concepts: int) -> Self:
         """Take the factor of (1 | X | f⁻¹(X))."""
         precision = float(max(factor.n_rows, n_concepts) * np.finfo(np.float64).eps)
@@ -87,11 +69,6 @@ class Regressors:
             precision * float(np.sqrt(factor.size)),
             precision,
         )
-
-
-def regression_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
-    """Regress f⁻¹ of every concept on all the others; return W of shape (M, M), zero diagonal, and b."""
-    return regression(Regressors.from_rows(X, sample_weight, activation))
 
 
 def regression(given: Regressors) -> tuple[Array, Array]:
@@ -134,11 +111,6 @@ def _null_part(V: Array, part: slice) -> Array:
     return null
 
 
-def stable_regression_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
-    """Regress f⁻¹ of every concept on all the others with a ridge; cap the spectral norm of W."""
-    return stable_regression(Regressors.from_rows(X, sample_weight, activation))
-
-
 def stable_regression(given: Regressors) -> tuple[Array, Array]:
     """Return the ridge regression weights and their bias, capped."""
     W, b = ridge(given)
@@ -156,11 +128,6 @@ def spectral_norm(W: Array) -> float:
         return float(np.linalg.norm(W, 2))
     start = np.random.default_rng(0).normal(size=len(W))
     return float(svds(W, k=1, v0=start, return_singular_vectors=False)[0])
-
-
-def ridge_weights(X: Array, sample_weight: Array, activation: Activation) -> tuple[Array, Array]:
-    """Return the stable regression weights and their bias before the cap."""
-    return ridge(Regressors.from_rows(X, sample_weight, activation))
 
 
 def ridge(given: Regressors) -> tuple[Array, Array]:
@@ -182,32 +149,22 @@ def ridge(given: Regressors) -> tuple[Array, Array]:
     return W, given.t_mean - given.x_mean @ W
 
 
-def correlation_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:
-    """Return the correlations between concepts, of Frobenius norm 1, and a bias of zeros.
-
-    No column of X may be constant.
-    """
-    return correlations(centre(X, sample_weight)[1])
-
-
 def correlations(centred: Array) -> tuple[Array, Array]:
-    """Return the same from centred rows times √w, or a factor of them."""
+    """Return the correlations between concepts, of Frobenius norm 1, and a bias of zeros; no concept may be constant.
+
+    `centred` is a factor of the concepts about their mean.
+    """
     unit = centred / np.linalg.norm(centred, axis=0)
     W = unit.T @ unit
     W /= np.linalg.norm(W)
     return W, np.zeros(len(W))
 
 
-def slope_weights(X: Array, sample_weight: Array) -> tuple[Array, Array]:
+def slopes(centred: Array) -> tuple[Array, Array]:
     """Return the simple slopes w_ij = cov(i, j) / var(i), of Frobenius norm 1, and a bias of zeros.
 
-    No column of X may be constant.
+    No concept may be constant; `centred` is a factor of the concepts about their mean.
     """
-    return slopes(centre(X, sample_weight)[1])
-
-
-def slopes(centred: Array) -> tuple[Array, Array]:
-    """Return the same from centred rows times √w, or a factor of them."""
     W = centred.T @ centred
     W /= np.diag(W).copy()[:, None]
     W /= np.linalg.norm(W)

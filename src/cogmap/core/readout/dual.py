@@ -404,7 +404,7 @@ def readout(problem: Problem, target: Array, choice: Choice) -> IncrementReadout
         ]
         return np.array(parts)
 
-    K = sum(NUMPY.over_strips(strip, len(pull)))
+    K = sum(NUMPY.over_strips(strip, *problem.initial.shape))
     K *= (scale.T * solution.decay ** np.arange(n_iter + 1)).T[:, :, None]
     constant = problem.mean(target) - np.einsum("tm,tmk->k", mean, K)
     return IncrementReadout(problem.reference, K, constant)

@@ -137,7 +137,7 @@ def standardised(frame: Frame, space: Space) -> Callable[[DeviceArray, int], tup
                 changes.append(moves[t] if frame.moves[t] else space.largest(moved))
             return space.xp.stack(changes)
 
-        return Z, space.most(space.over_strips(strip, initial.shape[0])) * gains
+        return Z, space.most(space.over_strips(strip, *initial.shape)) * gains
 
     return of_rows
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Array
 from .threads import side_by_side
 
 DeviceArray = Any
@@ -32,6 +33,11 @@ STRIP, MANY_STRIPS = 192, 8
 
 A multiple of the heights of BLAS micro-kernels (4, 8, 12, 16), and small enough for one row alone. With 256 rows,
 OpenBLAS's kernel of height 12 rounds the last four otherwise (`benchmarks/contract.py`).
+"""
+
+STRIP_NUMBERS = 40_000
+"""Numbers of a strip that training works on: fewer, and threads wait for each other between operations; more, and they
+leave the cache.
 """
 
 UNKNOWN_MEMORY = 2**30
@@ -240,12 +246,16 @@ class Space:
         idle = memory.memory_reserved(self.device) - memory.memory_allocated(self.device)
         return int(memory.mem_get_info(self.device)[0] + idle)
 
-    def over_strips(self, function: Callable[[slice], R], n_rows: int) -> list[R]:
-        """Return the function of strips of rows: numpy's go through a cache, side by side; on a device all are one."""
+    def over_strips(self, function: Callable[[slice], R], n_rows: int, width: int) -> list[R]:
+        """Return the function of strips of rows: numpy's go through a cache, side by side; on a device all are one.
+
+        `width` is how many numbers a row has.
+        """
         if not self.numpy:
             return [function(slice(0, n_rows))]
-        strips = list(slices(n_rows, STRIP))
-        return list(side_by_side(function, strips) if len(strips) >= MANY_STRIPS else map(function, strips))
+        rows_of_strip = STRIP * max(1, STRIP_NUMBERS // (STRIP * max(width, 1)))
+        strips = list(slices(n_rows, rows_of_strip))
+        return list(side_by_side(function, strips) if n_rows >= MANY_STRIPS * STRIP else map(function, strips))
 
     def block_rows(self, width: int) -> int:
         """Return how many rows a block may have, if the work on a row takes `width` numbers."""
@@ -304,3 +314,20 @@ def _narrow_gram(space: Space, F: DeviceArray) -> DeviceArray:
     found = xp.sum(xp.matmul(xp.permute_dims(chunks, (0, 2, 1)), chunks), axis=0)
     rest = F[CHUNKS * size :, :]
     return found + rest.T @ rest
+
+
+def in_blocks(function: Callable[[Array], Array], X: Array) -> Array:
+    """Return `function` of all rows, computed in blocks of exactly `STRIP` rows; many are computed side by side.
+
+    A matrix product rounds differently for other shapes, and an ill-conditioned readout multiplies that. In blocks of
+    one fixed shape, the result for a row does not depend on which rows came with it.
+    """
+    each = side_by_side if len(X) > MANY_STRIPS * STRIP else map
+    return np.concatenate(list(each(function, blocks(X))))[: len(X)]
+
+
+def blocks(X: Array) -> Iterator[Array]:
+    """Yield the rows in blocks of exactly `STRIP`, the last one padded with zeros."""
+    padded = np.concatenate([X, np.zeros((-len(X) % STRIP, X.shape[1]))])
+    for start in range(0, len(padded), STRIP):
+        yield padded[start : start + STRIP]

@@ -156,7 +156,7 @@ def features(course: Course, basis: Basis, initial: DeviceArray) -> tuple[Device
             changes.append(space.largest(moved))
         return space.xp.stack(changes)
 
-    changes = space.most(space.over_strips(strip, initial.shape[0]))
+    changes = space.most(space.over_strips(strip, *initial.shape))
     changes[1:] *= course.gain
     return F, changes
 

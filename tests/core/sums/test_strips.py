@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from cogmap.core.sums import threads
-from cogmap.core.sums.blocks import blocks, in_blocks
-from cogmap.core.sums.space import MANY_STRIPS, STRIP
+from cogmap.core.sums.space import MANY_STRIPS, STRIP, blocks, in_blocks
 
 N = (MANY_STRIPS + 3) * STRIP + 5
 
