@@ -13,6 +13,7 @@ from ..core.fit.fit import passable
 from ..core.sums.rows import MOST_ROWS
 from ..core.sums.sources import at_once
 from ..core.sums.statistics import Census
+from ..core.sums.threads import one_blas_thread
 from ..intake.blocks import Features, RawBlock, few
 from ..intake.device import supply_of
 from ..intake.encoding import Encoder, warn_of_constants
@@ -54,7 +55,8 @@ def fit_supply(estimator: C, supply: Supply) -> C:
         blocks = list(supply.gather())
     elif all(passable(settings, known) for settings in every):
         check_memory(MOST_ROWS, *size)
-        estimator.fit_source(supply.source(encoder, known, every), known, every)
+        with one_blas_thread():
+            estimator.fit_source(supply.source(encoder, known, every), known, every)
         return estimator
     elif supply.at_hand:
         blocks = list(supply.gather())

@@ -19,6 +19,7 @@ from ..readout import dual
 from ..readout.cases import fit_cases
 from ..readout.ridge import Frame, designed, fit_ridge, scored
 from ..readout.shrunken import active_rows
+from ..readout.spectrum import Problem
 from ..readout.states import Solved, final_state, inverse_one_hot, moore_penrose
 from ..sums.rows import Scored, States
 from ..sums.sources import only_block
@@ -111,7 +112,7 @@ def _by_rows(plan: Draft, alpha: float | None) -> Solution:
     """Solve a ridge from a Gram matrix of the rows; None for the penalty chooses it, the iterations and their decay."""
     block, settings = only_block(plan.states), plan.settings
     target = inverse_one_hot(block.codes, block.n_classes, plan.network.activation)
-    problem = dual.Problem(plan.network, block.initial, plan.reference, block.weight, block.unit, settings.max_iter)
+    problem = Problem(plan.network, block.initial, plan.reference, block.weight, block.unit, settings.max_iter)
     if alpha is None:
         choice = dual.choose(problem, target, settings.tol)
     else:

@@ -24,10 +24,10 @@ from ..network.reasoning import Network
 from ..sums.space import NUMPY, STRIP, DeviceArray, Space
 from ..trajectory.innovations import Basis
 from ..types import Array
+from .dual import descend
 from .shrunken import ShrunkReadout, gate_caps
 from .states import leave_one_out
 from .terms import Terms
-from .valley import descend
 
 
 @dataclass(frozen=True)

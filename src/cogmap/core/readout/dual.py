@@ -13,67 +13,28 @@ Easy to get wrong: G squares the condition of Z, so an error of rounding is magn
 leave-one-out chooses from keep that below 1e4 times the rows; for much smaller ones an LQ factor is gathered.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from ..constants import HELD_BYTES, RIDGE_DECAYS, RIDGE_ITERATIONS, RIDGE_PENALTIES, RIDGE_ROWS
-from ..network.reasoning import Network
 from ..sums.space import NUMPY
 from ..trajectory.increments import Course, increments, lockstep
 from ..types import Array
 from .ridge import IncrementReadout
+from .spectrum import Problem, dual_of, smooth, spectrum_of
 from .states import UNTRUSTWORTHY_CONDITION, leave_one_out
-from .valley import descend
 
 COLUMNS = 512
 """Columns of a matrix that are worked on at once."""
 
 ROUNDING_OF_ERRORS = 1e-9
 """Share by which a leave-one-out error must be smaller than that of fewer iterations: less may be rounding."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Weighted rows whose increments over `n_iter` iterations are read; iteration t is weighted by `decay`ᵗ.
-
-    `unit` is the weight that leaving a row out takes away.
-    """
-
-    network: Network
-    initial: Array
-    reference: Array
-    sample_weight: Array
-    unit: Array
-    n_iter: int
-    decay: float = 1.0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of Z."""
-        n, n_concepts = self.initial.shape
-        return n, n_concepts * (self.n_iter + 1)
-
-    @property
-    def root(self) -> Array:
-        """√w as a column."""
-        return np.sqrt(self.sample_weight)[:, None]
-
-    @property
-    def course(self) -> Course:
-        """The network and the trajectory of the reference row."""
-        return Course(NUMPY, self.network, self.reference)
-
-    def mean(self, values: Array) -> Array:
-        """Return the weighted mean of the rows."""
-        mean: Array = self.sample_weight @ values / self.sample_weight.sum()
-        return mean
 
 
 class Block(NamedTuple):
@@ -183,50 +144,6 @@ def solve_dual(problem: Problem, gram: Gram, target: Array, alpha: float) -> Sol
     error = weighted_error(problem, target, outside)
     freedom, condition = 1 + float(smoother.sum()), 1 + gram.trace / alpha
     return Solution(error, dual, fitted, outside, alpha, problem.decay, problem.n_iter, freedom, condition)
-
-
-class Spectrum(NamedTuple):
-    """Left singular vectors and singular values of Z."""
-
-    U: Array
-    S: Array
-
-    def kept(self, alpha: float) -> Array:
-        """Return the share of each direction that a penalty leaves."""
-        return self.S**2 / (self.S**2 + alpha)
-
-    def condition(self, alpha: float) -> float:
-        """Return the condition number of the penalised problem."""
-        return float(np.sqrt((self.S[0] ** 2 + alpha) / (self.S[-1] ** 2 + alpha))) if len(self.S) else 1.0
-
-
-def spectrum_of(blocks: Iterable[Array], n: int, n_columns: int) -> Spectrum:
-    """Return the singular system of blocks of columns side by side; of a wide matrix only the LQ factor is gathered."""
-    gathered = np.empty((n, 0))
-    for block in blocks:
-        gathered = np.hstack([gathered, block])
-        if gathered.shape[1] > n:
-            gathered = np.asarray(np.linalg.qr(gathered.T, mode="r")).T
-    U, S, _ = linalg.svd(gathered, full_matrices=False, check_finite=False)
-    kept = max(n, n_columns) * np.finfo(np.float64).eps * S.max(initial=0.0) < S
-    return Spectrum(U[:, kept], S[kept])
-
-
-def smooth(problem: Problem, spectrum: Spectrum, target: Array, alpha: float) -> tuple[Array, Array]:
-    """Return fitted values and exact leave-one-out predictions for one penalty."""
-    mean, weight = problem.mean(target), problem.sample_weight
-    kept = spectrum.kept(alpha)
-    fitted = mean + ((spectrum.U * kept) @ (spectrum.U.T @ (problem.root * (target - mean)))) / problem.root
-    leverage = 1 / weight.sum() + (spectrum.U**2 @ kept) / weight
-    return fitted, leave_one_out(NUMPY, target, fitted, leverage, problem.unit)
-
-
-def dual_of(problem: Problem, spectrum: Spectrum, target: Array, alpha: float) -> Array:
-    """Return (ZZᵀ + αI)⁻¹ ỹ, shape (n, N): what a row pulls its class scores by."""
-    pull: Array = (spectrum.U / (spectrum.S**2 + alpha)) @ (
-        spectrum.U.T @ (problem.root * (target - problem.mean(target)))
-    )
-    return pull
 
 
 class Columns(NamedTuple):
@@ -408,3 +325,24 @@ def readout(problem: Problem, target: Array, choice: Choice) -> IncrementReadout
     K *= (scale.T * solution.decay ** np.arange(n_iter + 1)).T[:, :, None]
     constant = problem.mean(target) - np.einsum("tm,tmk->k", mean, K)
     return IncrementReadout(problem.reference, K, constant)
+
+
+def descend(error: Callable[[int], float], n: int, start: int) -> int:
+    """Walk downhill from candidate `start` among 0 … n − 1 to one that no neighbour undercuts.
+
+    The error has one valley; each is asked for once.
+    """
+    known: dict[int, float] = {}
+
+    def remembered(index: int) -> float:
+        if index not in known:
+            known[index] = error(index)
+        return known[index]
+
+    best = start
+    while True:
+        near = [i for i in (best - 1, best, best + 1) if 0 <= i < n]
+        lowest = min(near, key=remembered)
+        if lowest == best:
+            return best
+        best = lowest

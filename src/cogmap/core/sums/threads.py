@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import cache
 from typing import Any, TypeVar
@@ -55,6 +56,14 @@ class _Hold:
 
 
 _HOLD = _Hold()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Return a context in which BLAS has one thread, and as many workers as it had threads work side by side.
+
+    What is computed in it has the same bits, however many threads a user has.
+    """
+    return _HOLD
 
 
 def _blas_threads() -> int:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogmap.core.readout.valley import descend
+from cogmap.core.readout.dual import descend
 
 
 @given(st.lists(st.floats(0.01, 9), min_size=1, max_size=9), st.data())
