@@ -68,7 +68,8 @@ def imports(package, boxes):
         }
         for one in boxes
     }
-    return [(a, b) for a in boxes for b in boxes if b in used[a] and not any(b in below(c, used) for c in used[a] - {b})]
+    follows = {one: set().union(*(below(other, used) for other in used[one])) for one in boxes}
+    return [(one, other) for one in boxes for other in boxes if other in used[one] - follows[one]]
 
 
 def modules(graph, name):
@@ -122,8 +123,8 @@ def picture():
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 8 {CORE_LEFT + 346} {bottom + 26}" width="900">',
             "<title>The rooms of cogmap: an arrow leads from a room to one that it imports from</title>",
             f"<style>{STYLE}</style>",
-            '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
-            '<path d="M0 0 L8 4 L0 8 z" fill="#8a8f96"/></marker></defs>',
+            '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" '
+            'orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#8a8f96"/></marker></defs>',
             frame,
             opened,
             panel("cogmap", ROOMS, 0, 0, "outer"),

@@ -7,15 +7,14 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 from runpy import run_path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 import cogmap
 from cogmap import LTCNClassifier, TabularClassifier, stream
-
-from .people import people
+from tests.people import people
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(cogmap.__file__).parent
@@ -31,8 +30,8 @@ def page():
 
 def layers(package):
     """Return the rooms of a package from top to bottom; those of one layer together."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    for contract in contracts:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    for contract in tools["importlinter"]["contracts"]:
         names = [layer.split(" | ") for layer in contract.get("layers", ())]
         if names and all(re.fullmatch(rf"{package}\.\w+", name) for name in chain(*names)):
             return [[name.rpartition(".")[2] for name in layer] for layer in names]
@@ -92,7 +91,7 @@ def test_rooms_are_in_the_picture_in_their_order(package):
 
 def drawn(package):
     """Return what the picture shows of a package."""
-    root = ElementTree.parse(PICTURE).getroot()
+    root = ET.parse(PICTURE).getroot()
     (panel,) = (group for group in root if group.get("id") == package)
     return list(panel)
 
