@@ -9,7 +9,7 @@ few rows is measured on the small and wide synthetic sets.
 
 import os
 import sys
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -55,7 +55,7 @@ CASES = {
 
 def set_constant(name, value):
     """Replace a constant wherever a module of the core has imported it."""
-    for module in iter_modules(cogmap.core.__path__, "cogmap.core."):
+    for module in walk_packages(cogmap.core.__path__, "cogmap.core."):
         if hasattr(sys.modules.get(module.name), name):
             setattr(sys.modules[module.name], name, value)
 

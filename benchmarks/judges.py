@@ -2,7 +2,8 @@
 
 Run:  python benchmarks/judges.py [--rows 200000]
 
-Each problem is fitted twice to the same rows, with the limits of `core.judges` and without; 200,000 new rows try both.
+Each problem is fitted twice to the same rows, with the limits of `core.fit.judges` and without; 200,000 new rows
+try both.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 r"""The command line: arguments to the public API. Data goes to stdout, messages to stderr.
 
-Exit codes: 2 for a user's mistake (an option, a file, a column), 1 for a failure. Each command has its file. Importing
-one must stay cheap, since ``cogmap --help`` imports all: the library itself is imported inside the functions.
+Exit codes: 2 for a user's mistake (an option, a file, a column), 1 for a failure. Each command has its file; `inputs`,
+`passes`, `output` and `console` are what they share. Importing one must stay cheap, since ``cogmap --help`` imports
+all: the library itself is imported inside the functions.
 
 Easy to get wrong: click keeps the lines of a paragraph that begins with the character backspace. Docstrings are raw, so
 they hold ``\b`` as two characters; `_keep_lines` makes them one.

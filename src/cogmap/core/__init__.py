@@ -1,8 +1,8 @@
-"""The mathematics of recurrence-aware Long-Term Cognitive Networks, as pure functions on arrays.
+"""The mathematics of recurrence-aware Long-Term Cognitive Networks: free functions on arrays and frozen values.
 
-The paper, in this order: `activation`, `reasoning`, `inner`, `readout`, `relevance`, `dynamics`. Around it: `scaling`
-and `concepts` lead from features to states; `constraints` and `bounded` keep inner weights to what experts state.
-Beyond it: `increments`, `innovations` and `shrinkage` are the default readout, `ridge` and `cases` its companions,
-`decision` turns scores into classes; `learning` and `model` put all together. `contributions` splits the scores over
-concepts and iterations, `derivatives` has their gradients. Nothing here knows scikit-learn, keeps state or reads files.
+Each room may import from those below it, and all know numpy and scipy only. No state, no files, no scikit-learn.
+Read `network` (the paper's equations 1 to 4) and `readout.states` (5 to 8) first, then from the bottom to the top:
+`sums` (rows in blocks, and sums over them), `network`, `concepts` (from features to initial states), `trajectory` (what
+each iteration adds), `readout` (outer weights), `decision` (log-odds and classes), `fit` (all put together), `explain`
+(scores as sums, relevance, effects). `constants` has every constant of the readout. Import from the modules themselves.
 """

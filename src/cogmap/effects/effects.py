@@ -1,4 +1,4 @@
-"""How a feature acts: the average prediction as it moves, by accumulated local effects (`core.effects`).
+"""How a feature acts: the average prediction as it moves, by accumulated local effects (`core.explain.effects`).
 
 "How does age act?" is answered by a curve: the average predicted probability, or evidence, as age alone moves from row
 to row. Columns of a raw table move as a whole. Categories, and missing values, have a bar each.

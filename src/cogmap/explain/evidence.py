@@ -1,6 +1,6 @@
 """What features add to the evidence for classes, for single rows and for relevance alike.
 
-Evidence for a class is its log-odds, a linear function of the scores (`core.decision.evidence_directions`). Features
+Evidence for a class is its log-odds, a linear function of the scores (`core.decision.decision`). Features
 get their parts of it as Shapley values (`shapley`) against *other rows*: training rows that the model kept, taken so
 that they stand for all of them, or one row that was given.
 

@@ -1,6 +1,6 @@
 """Local explanations as objects: why these rows got their class, as arrays, frames, text, HTML and `shap.Explanation`.
 
-What is explained is the evidence for each class, in log-odds (`core.decision.evidence_directions`): for two classes the
+What is explained is the evidence for each class, in log-odds (`core.decision.decision`): for two classes the
 log-odds themselves, for more the class's log probability less the mean of all. All views add up to it.
 
 Easy to get wrong: the two views answer different questions. The split over concepts and iterations shows *when* in the

@@ -1,6 +1,6 @@
 """An explanation as notebooks show it: for each row its class, and the features with the most evidence as bars.
 
-Easy to get wrong: names and values come from the user's data and may hold HTML. `html_bars` escapes them.
+Easy to get wrong: names and values come from the user's data and may hold HTML. `bars` escapes them.
 """
 
 from typing import TYPE_CHECKING

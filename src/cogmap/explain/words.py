@@ -1,6 +1,6 @@
 """Evidence in words: what it is measured against, and the odds that it stands for.
 
-Evidence for a class is the log-odds of that class (`core.decision.evidence_directions`). Text, tables, pictures, the
+Evidence for a class is the log-odds of that class (`core.decision.decision`). Text, tables, pictures, the
 report and the command line take their words from here, so that all of them name the same quantity.
 
 Easy to get wrong: evidence adds up, odds multiply. +0.7 twice is +1.4; 2 times as likely, twice, is 4 times as likely.

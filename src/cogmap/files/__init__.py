@@ -1,1 +1,4 @@
-"""Fitted classifiers as files: `model` (``.cogmap``, read without executing anything), `onnx` (for any runtime)."""
+"""Fitted classifiers as files: `model` (``.cogmap``, read without executing anything) and `onnx` (for any runtime).
+
+Both write a `Fitted`. `files.model.read` returns plain values, which `estimators.loading` makes an estimator again.
+"""

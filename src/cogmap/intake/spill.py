@@ -27,7 +27,7 @@ SPARE = 1.2
 
 
 class Spill:
-    """Keeps blocks in temporary files of a folder, until it is closed; a way to keep blocks (`core.sources.Keep`).
+    """Keeps blocks in temporary files of a folder, until it is closed; a way to keep blocks (`core.sums.sources.Keep`).
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 A Display holds computed data; `from_estimator` computes and draws, `plot(ax=None)` draws again and sets `ax_` and
 `figure_`, `frame()` returns what is drawn as a pandas DataFrame. Drawing needs the extra ``plot``.
+Read `drawing` (axes, colours, short names), `ring` (where the concepts of a map stand), then any Display.
 """
 
 from .cognitive_map import CognitiveMapDisplay

@@ -1,1 +1,4 @@
-"""How good models are: `evaluation` of one, `comparison` of two, by models of `folds` that did not see the rows."""
+"""How good models are, and what differs between two.
+
+Read `folds` (models that did not see the rows which they predict), `evaluation` (of one), `comparison` (of two).
+"""

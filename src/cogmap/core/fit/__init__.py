@@ -1,6 +1,7 @@
-"""All put together: from training rows to a network with its readout, and what its decision is fitted to.
+"""All put together: from training rows, wherever they are, to a network with its readout and its leave-one-out scores.
 
-Read `model` (one network), `fitted` (what every fit ends with), `passes` (a fit to blocks of rows, wherever they are),
-`judges` (the rows that decide few parameters), `at_once` (what needs all rows), `batches` (rows that come some at a
-time).
+Import `fit_network` from `fit`, `Fitted` from `fitted`, `Model` and `Settings` from `model`. Read `model` (one
+network), `network` (the draft: concepts and inner weights), `fit` (the order of a fit), `shrinking` (the readout on
+innovations), `judges` (rows that decide few parameters), `at_once` (what few rows allow), `batches` (rows that come
+some at a time), `fitted` (what every fit of a classifier ends with).
 """

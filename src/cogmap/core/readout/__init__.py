@@ -1,5 +1,7 @@
 """Outer weights: from what the network does to class scores.
 
-Read `states` (the paper's), `shrunken` (on innovations, by leave-one-out), `ridge` and `dual` (on increments), `cases`
-(remembered rows), `terms` (a score as a sum over concepts and iterations).
+A readout is a frozen value with `terms`: what each concept adds at each iteration. Read `terms`, then the four kinds:
+`states` (the paper's), `shrunken` (innovations, shrunk and gated by leave-one-out), `ridge` (increments) with `dual`
+(more columns than rows), `cases` (remembered rows). `design` is what least squares read of a block of rows, `valley`
+a search along a line of penalties.
 """

@@ -3,8 +3,8 @@
 `moore_penrose` solves [R; q] = (H | 1)⁺ f⁻¹(Y) with H = (A⁰ | A¹ | … | Aᵀ); `final_state` reads Aᵀ alone.
 
 Easy to get wrong: the states converge to each other, so H is numerically rank deficient after a few iterations and the
-solution depends on `RCOND`. Look at the condition number that is returned; `innovations` and `shrinkage` have the
-remedy.
+solution depends on `RCOND`. Look at the condition number that is returned; `trajectory.innovations` and `shrunken`
+have the remedy.
 """
 
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class StateReadout:
 
 @dataclass(frozen=True)
 class Solved:
-    """What is known about a readout; the attributes are those of `Learned`, but for the scores of the rows."""
+    """What is known about a readout: a solution, with its size and its condition."""
 
     readout: Readout
     rank: int

@@ -1,4 +1,7 @@
 """Rows in blocks, and sums over them: all that training needs to know of rows that it does not hold.
 
-Read `rows`, `statistics` (what can be merged), `sources` (where blocks come from), `sampling`, `blocks`.
+Import `Space` and `NUMPY` from `space`, `Rows` from `rows`, `Source` from `sources`, `Statistic` from `statistics`.
+Read `space` (where arrays are), `rows`, `statistics` (what can be merged), `sources` (blocks that are passed over),
+`factor` (means, scatter and regressions), `sampling` (rows that stand for all); then `threads` (blocks side by side),
+`blocks` (predictions in blocks of one shape) and `kernels` (for CUDA).
 """
