@@ -10,27 +10,42 @@ from sklearn.datasets import load_breast_cancer
 from cogmap import LTCNClassifier
 from cogmap.core.readout.cases import CaseReadout
 from cogmap.core.readout.ridge import IncrementReadout
-from cogmap.core.trajectory.increments import increments
+from cogmap.core.sums.space import NUMPY
+from cogmap.core.trajectory.increments import Course, lockstep
 from cogmap.files.onnx.scores import probabilities
 from tests.files.onnx.running import BOUND, X, Y, assert_same, run, run_graph
+
+
+def increments(readout, network, initial):
+    """Return A⁰, E¹, … as far as a readout reads them."""
+    walk = islice(lockstep(Course(NUMPY, network, readout.reference), initial), readout.n_iter + 1)
+    return [E.copy() for E, _ in walk]
+
+
+def innovations(readout, network, initial):
+    basis = readout.basis
+    chosen = zip(increments(readout, network, initial), basis.columns, basis.scales, strict=True)
+    F = [E[:, columns] * scale for E, columns, scale in chosen]
+    return np.hstack([np.ones((len(initial), 1)), *F]) @ basis.map @ basis.whiten
 
 
 def terms_of(readout, network, initial):
     """Yield iteration, concept, values and coefficients of all that a readout reads of the states."""
     if isinstance(readout, CaseReadout):
         yield from terms_of(readout.trajectory, network, initial)
-    elif isinstance(readout, IncrementReadout):
-        found = islice(increments(network, initial, readout.reference), readout.n_iter + 1)
-        for t, increment in enumerate(found):
+        return
+    if isinstance(readout, IncrementReadout):
+        for t, E in enumerate(increments(readout, network, initial)):
             for concept in range(initial.shape[1]):
-                yield t, concept, increment.linearised[:, concept], readout.coefficients[t, concept]
-    else:
-        Q = readout.innovations(network, initial)
-        gated, k = Q * readout.factors(Q), 0
-        for t, concepts in enumerate(readout.basis.columns):
-            for concept in concepts:
-                k += 1
-                yield t, concept, gated[:, k], readout.coefficients[k]
+                yield t, concept, E[:, concept], readout.coefficients[t, concept]
+        return
+    basis, k, Q = readout.basis, 1, innovations(readout, network, initial)
+    reasons = np.ones(len(Q), dtype=bool)
+    for t, (concepts, end) in enumerate(zip(basis.columns, basis.ends, strict=True)):
+        reasons = reasons & ((Q[:, :end] ** 2).sum(axis=1) <= readout.caps[t])
+        for concept in concepts:
+            yield t, concept, Q[:, k] * reasons * readout.shrink[t], readout.coefficients[k]
+            k += 1
 
 
 def test_contributions_are_what_each_member_reads_of_each_concept(stack, stack_file):
@@ -45,7 +60,7 @@ def test_contributions_are_what_each_member_reads_of_each_concept(stack, stack_f
         for t, concept, values, coefficients in terms_of(model.readout, model.network, initial):
             expected[:, t, start + concept] += np.outer(values, coefficients @ decode)
         if isinstance(model.readout, CaseReadout):
-            cases += model.readout.resemblance(initial) @ model.readout.coefficients @ decode
+            cases += model.readout.resemblance(NUMPY, initial) @ model.readout.coefficients @ decode
     allowed = BOUND * np.abs(found["scores"]).max()
     np.testing.assert_allclose(found["contributions"], expected, rtol=0, atol=allowed)
     np.testing.assert_allclose(found["cases"], cases, rtol=0, atol=allowed)
@@ -66,7 +81,7 @@ def test_contributions_end_where_the_gate_stops_a_row(tmp_path):
     rows, classes = load_breast_cancer(return_X_y=True)
     clf = LTCNClassifier().fit(rows[::2], classes[::2])
     readout, model = clf.fitted_.members[0][0].readout, clf.fitted_.members[0][0]
-    Q = readout.innovations(model.network, model.concepts(rows))
+    Q = innovations(readout, model.network, model.concepts(rows))
     leverage = np.cumsum(Q**2, axis=1)[:, np.array(readout.basis.ends) - 1]
     stopped = np.logical_or.accumulate(leverage > readout.caps, axis=1)
     assert stopped.any()
@@ -80,7 +95,7 @@ def test_the_gate_counts_the_constant_too(tmp_path):
     """Put the caps between the leverages of rows that are closer together than the constant's leverage is large."""
     clf = LTCNClassifier().fit(X, Y)
     model, weight = clf.fitted_.members[0]
-    Q = model.readout.innovations(model.network, model.concepts(X))
+    Q = innovations(model.readout, model.network, model.concepts(X))
     leverage = np.sort(np.cumsum(Q**2, axis=1)[:, np.array(model.readout.basis.ends) - 1], axis=0)
     caps = (leverage[120] + leverage[121]) / 2
     assert (leverage[122] - leverage[120] < Q[0, 0] ** 2).any()
