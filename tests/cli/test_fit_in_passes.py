@@ -8,10 +8,15 @@ pytest.importorskip("click")
 import click
 from click.testing import CliRunner
 
-from cogmap import LTCNClassifier, load
+from cogmap import LTCNClassifier, LTCNClassifierCV, load
 from cogmap.cli import main
+from cogmap.cli.fit import TUNED_ROW
 from cogmap.cli.memory import MEMORY
-from cogmap.intake.memory import in_words
+from cogmap.core.sums.rows import MOST_ROWS
+from cogmap.intake import blocks
+from cogmap.intake.memory import BLOCK, in_words
+from cogmap.tables.csv_parts import CsvParts
+from cogmap.tables.limits import TEXT_BYTES
 from tests.people import people
 
 PLAIN = ("--target", "survived", "--drop", "id")
@@ -32,15 +37,45 @@ def run(*arguments, code=0):
 
 def test_a_small_budget_gives_the_model_of_one_network(data, tmp_path):
     few, much = tmp_path / "few.cogmap", tmp_path / "much.cogmap"
-    streamed = run("fit", data, *PLAIN, "--memory", "10kB", "--model", few, "--phi", "0.5")
+    streamed = run("fit", data, *PLAIN, "--no-tune", "--memory", "10kB", "--model", few, "--phi", "0.5")
     at_once = run("fit", data, *PLAIN, "--no-tune", "--model", much, "--phi", "0.5")
     assert few.read_bytes() == much.read_bytes()
     assert streamed.stdout == at_once.stdout
-    assert "more than --memory 10 KB: one LTCNClassifier is fitted in passes over the file" in streamed.stderr
+    assert "more than --memory 10 KB: it goes in passes over the file." in streamed.stderr
     assert "pass 1: 300 rows in" in streamed.stderr
     assert "passes" not in at_once.stderr
     assert isinstance(load(few).classifier_, LTCNClassifier)
     assert run("predict", few, data).stdout == run("predict", much, data).stdout
+
+
+@pytest.mark.parametrize("most", [MOST_ROWS, 100], ids=["rows are few", "rows are many"])
+@pytest.mark.parametrize("options", [(), ("--tune", "--no-cases")], ids=["default", "without cases"])
+def test_networks_are_compared_in_passes_too(data, tmp_path, monkeypatch, most, options):
+    """With the model of a file that is read at once, cases included where the rows are few."""
+    monkeypatch.setattr(blocks, "MOST_ROWS", most)
+    few, much = tmp_path / "few.cogmap", tmp_path / "much.cogmap"
+    streamed = run("fit", data, *PLAIN, *options, "--memory", "10kB", "--model", few)
+    at_once = run("fit", data, *PLAIN, *options, "--model", much)
+    assert "it goes in passes over the file" in streamed.stderr
+    assert streamed.stdout == at_once.stdout
+    one, other = load(few).classifier_, load(much).classifier_
+    assert isinstance(one, LTCNClassifierCV)
+    assert one.cv_results_["params"] == other.cv_results_["params"]
+    assert one.cv_results_["stack_weight"].tolist() == other.cv_results_["stack_weight"].tolist()
+    tried = any(params["cases"] for params in one.cv_results_["params"])
+    assert tried == (most == MOST_ROWS and not options)
+    assert run("predict", few, data, "--proba").stdout == run("predict", much, data, "--proba").stdout
+
+
+def test_comparing_networks_takes_memory_for_the_rows_of_a_block_alone(tmp_path, monkeypatch):
+    """A million rows are never held at once, and the size of the file decides."""
+    assert BLOCK == MOST_ROWS
+    path = tmp_path / "people.csv"
+    people().to_csv(path, index=False)
+    monkeypatch.setattr(CsvParts, "n_rows", 10**6)
+    need = TEXT_BYTES * path.stat().st_size + TUNED_ROW * 30_000
+    assert "in passes" not in run("fit", path, *PLAIN, "--memory", need).stderr
+    assert f"takes about {in_words(need)} of memory" in run("fit", path, *PLAIN, "--memory", need - 1).stderr
 
 
 def test_comparing_networks_takes_memory_too(data):
@@ -51,11 +86,10 @@ def test_comparing_networks_takes_memory_too(data):
     assert "in passes" not in run("fit", data, *PLAIN, "--memory", "1MB", "--no-tune").stderr
 
 
-@pytest.mark.parametrize("option", ["--tune", "--cases"])
-def test_what_needs_all_rows_is_refused(data, option):
-    plain = PLAIN if option == "--tune" else (*PLAIN, "--no-tune")
-    message = run("fit", data, *plain, option, "--memory", "10kB", code=2).stderr
-    assert f"{option} needs all rows at once, which takes about" in message
+@pytest.mark.parametrize("tune", ["--tune", "--no-tune"])
+def test_what_needs_all_rows_is_refused(data, tune):
+    message = run("fit", data, *PLAIN, tune, "--cases", "--memory", "10kB", code=2).stderr
+    assert "--cases needs all rows at once, which takes about" in message
     assert "leave it out, or allow more" in message
 
 

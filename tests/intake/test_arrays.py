@@ -9,11 +9,11 @@ import array_api_strict
 import numpy as np
 import pytest
 import sklearn
-from cogmap.core.device import space as spaces
-from cogmap.core.device.space import Space
 
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, load
-from cogmap.core.readout import ridge_passes
+from cogmap.core.readout import ridge
+from cogmap.core.sums import space as spaces
+from cogmap.core.sums.space import Space
 from cogmap.errors import IllConditionedWarning
 from cogmap.intake import blocks
 
@@ -232,7 +232,7 @@ def test_other_blocks_and_less_memory_give_the_same(alpha, library, rows, monkey
     monkeypatch.setattr(Space, "block_rows", lambda self, width: 250)
     blocks = library.host(model.fit(library.put(X), library.put(y)).decision_function(library.put(X)))
     np.testing.assert_allclose(blocks, whole, rtol=0, atol=CONTRACT * np.abs(whole).max())
-    monkeypatch.setattr(Space, "keeps", lambda self, n_rows, width: False)
+    monkeypatch.setattr(Space, "keeps", lambda self, n_bytes: False)
     anew = library.host(model.fit(library.put(X), library.put(y)).decision_function(library.put(X)))
     assert (anew == blocks).all()
 
@@ -242,8 +242,8 @@ def test_a_block_has_the_rows_that_fit_into_a_share_of_the_free_memory(monkeypat
     there = Space(array_api_strict, array_api_strict.Device("device1"))
     assert there.block_rows(1000) == pytest.approx(100_000, abs=1)
     assert there.block_rows(10**9) == spaces.FEWEST_ROWS
-    assert there.keeps(1_000_000, 250)
-    assert not there.keeps(1_000_000, 251)
+    assert there.keeps(2 * 10**9)
+    assert not there.keeps(2 * 10**9 + 8)
 
 
 @pytest.mark.usefixtures("many")
@@ -252,8 +252,8 @@ def test_a_block_has_the_rows_that_fit_into_a_share_of_the_free_memory(monkeypat
 def test_a_small_penalty_takes_a_second_pass(put, alpha, refines, rows, monkeypatch):
     X, y = map(put, rows)
     passes = []
-    solve = ridge_passes.solve
-    monkeypatch.setattr(ridge_passes, "solve", lambda *given: passes.append(1) or solve(*given))
+    solve = ridge.solve
+    monkeypatch.setattr(ridge, "solve", lambda *given: passes.append(1) or solve(*given))
     LTCNClassifier(alpha=alpha, max_iter=6).fit(X, y)
     assert len(passes) == refines
 

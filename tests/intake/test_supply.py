@@ -3,11 +3,11 @@
 import array_api_strict
 import numpy as np
 import pytest
-from cogmap.core.device.space import Space
 from sklearn.utils.class_weight import compute_class_weight
 
 from cogmap import Knowledge, LTCNClassifier
 from cogmap.core.sums.sources import keep_small
+from cogmap.core.sums.space import Space
 from cogmap.errors import KnowledgeWarning, ManyClassesWarning
 from cogmap.intake.blocks import Features, RawBlock
 from cogmap.intake.device import DeviceSupply
@@ -56,7 +56,7 @@ def test_every_supply_counts_and_encodes_the_same(supply, table):
     assert known.varies.tolist() == [True, False, True]
     assert known.mass.tolist() == [counted.mass[0], 3 * counted.mass[1], counted.mass[2]]
     (settings,) = _settings(known)
-    source, _ = given.source(encoder, known, [settings])
+    source = given.source(encoder, known, [settings])
     rows = _all_rows(source)
     kept = weight > 0
     share = np.where(y[kept] == "b", 3.0, 1.0)
@@ -77,8 +77,7 @@ def _settings(known):
 
 def _all_rows(source):
     """Return all rows of a source as numpy arrays, in one block."""
-    blocks = list(source.start() if hasattr(source, "start") else source.blocks.start())
-    host = SPACE.host if hasattr(source, "space") else np.asarray
+    blocks, host = list(source.start()), source.space.host
     joined = {
         name: np.concatenate([host(getattr(b, name)) for b in blocks]) for name in ("X", "codes", "weight", "unit")
     }

@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from ..intake.memory import in_words
+from ..intake.memory import BLOCK, in_words
 from .inputs import FILE, NEW_FILE, at_once, data_options, open_data, with_target
 from .memory import MEMORY
 from .network import classes_option, network_options, refuse_given, say_dropped, unfitted
 from .output import emit, json_option, say, show, table_text
 
 TUNED_ROW = 24_000
-"""Memory in bytes that comparing networks takes for each row: five times 600 innovations of 8 bytes, at most."""
+"""Memory in bytes that comparing networks takes for each row held at once: five times 600 innovations of 8 bytes."""
 
 
 @click.command()
@@ -44,8 +44,8 @@ def fit(
 
     Text becomes categories, missing values are filled, and all of that is part of the model.
 
-    A file that takes more memory than --memory is read in several passes, and one network is fitted, the same as with
-    --no-tune. Temporary files then take about as much space as the table, several times.
+    A file that takes more memory than --memory is read in several passes, with the same result; only --cases needs all
+    rows at once. Temporary files then take about as much space as the table, several times.
 
     \b
     Examples:
@@ -56,7 +56,7 @@ def fit(
     if target is None:
         raise click.UsageError("Missing option '--target': the column that holds the classes.")
     opened = open_data(data, delimiter, header)
-    need = opened.n_bytes + (TUNED_ROW * opened.n_rows if network["tune"] else 0)
+    need = opened.n_bytes + (TUNED_ROW * min(opened.n_rows, BLOCK) if network["tune"] else 0)
     if need <= memory:
         X, y = with_target(at_once(opened), target, classes=classes)
         classifier, n_rows = unfitted(X, **network).fit(X, y), len(X)
@@ -89,19 +89,17 @@ def _n(number: int, thing: str) -> str:
 def _fit_in_passes(
     opened: Any, target: str, classes: bool, need: int, memory: int, network: dict[str, Any]
 ) -> tuple[Any, int]:
-    """Fit one network in passes over a file; return it, and the number of rows."""
+    """Fit in passes over a file; return the classifier, and the number of rows."""
     import pandas as pd
 
     from ..estimators import tabular_stream
 
     over = f"about {in_words(need)} of memory, more than --memory {in_words(memory)}"
-    refuse_given(
-        [name for name in ("tune", "cases") if network[name]],
-        f"needs all rows at once, which takes {over}: leave it out, or allow more.",
-    )
+    if network["cases"]:
+        refuse_given(["cases"], f"needs all rows at once, which takes {over}: leave it out, or allow more.")
     columns = pd.DataFrame(columns=[name for name in opened.names if name != target])
-    chosen = unfitted(columns, **(network | {"tune": False, "cases": None}))
-    say(f"At once, the fit takes {over}: one LTCNClassifier is fitted in passes over the file, as with --no-tune.")
+    chosen = unfitted(columns, **network)
+    say(f"At once, the fit takes {over}: it goes in passes over the file.")
     fitted = tabular_stream.fit(opened, chosen, target=target, classes=classes, progress=True)
     for note in fitted.notes:
         say(note)

@@ -164,7 +164,7 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         from ..files.model import save
 
         check_is_fitted(self)
-        return save(self, path, data=data, check=self._check_stored)
+        return save(self, path, data=data, check=self.check_stored)
 
     def edit(self, knowledge: Knowledge, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return a new model, fitted under the statements of this one and these.
@@ -280,7 +280,7 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         """Fit networks of these settings to rows, wherever they are."""
         raise NotImplementedError
 
-    def _check_stored(self) -> None:
+    def check_stored(self) -> None:
         """Raise a `ModelFileError` where no file may hold these parameters."""
         largest = max(np.ravel(self.get_params(deep=False)["max_iter"]).tolist(), default=0)
         if largest > MOST_ITERATIONS:

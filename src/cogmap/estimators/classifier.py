@@ -339,12 +339,13 @@ class LTCNClassifier(NetworkClassifier):
         if not (isinstance(self.tol, (float, Real)) and 0 <= self.tol < np.inf):
             raise ValueError(f"tol={self.tol!r} must be a finite number, 0 or larger.")
 
-    def _check_stored(self) -> None:
+    def check_stored(self) -> None:
+        """Raise a `ModelFileError` where no file may hold these parameters."""
         with refused_parameters():
             self.check_parameters()
             if not isinstance(self.inner, str):
                 self._given_weights()
-        super()._check_stored()
+        super().check_stored()
 
     def _check_range(self, low: Array, high: Array) -> None:
         """Raise an error where data that is not to be scaled goes beyond the activation's range."""

@@ -67,7 +67,7 @@ def restored(content: Content) -> Any:
     for name, value in _estimators(content.attributes).items():
         setattr(estimator, name, value)
     if isinstance(estimator, NetworkClassifier) and content.attributes:
-        estimator._check_stored()
+        estimator.check_stored()
     return estimator
 
 

@@ -19,7 +19,7 @@ from ..core.network.dynamics import Dynamics
 from ..core.types import Array
 from ..knowledge import Knowledge
 from ..quality.comparison import Comparison, compare
-from ..tables.columns import Column, unique_concepts
+from ..tables.columns import Column, encoded, unique_concepts
 from ..tables.description import describe_table
 from ..tables.frames import as_frame, check_lists
 from ..tables.knowledge import by_concept
@@ -185,29 +185,34 @@ class TabularClassifier(ExplainableTable, ClassifierMixin, BaseEstimator):
         frame, named = as_frame(X)
         weight = _weights(sample_weight, frame)
         self.columns_ = self._described(frame, weight, known)
-        network = self._network(int((weight > 0).sum()))
+        network = self.unfitted_network(int((weight > 0).sum()))
         self.n_features_in_ = frame.shape[1]
         _set_names(self, frame, named)
         name = getattr(y, "name", None)
         self.target_name_ = None if name is None else str(name)
-        self.classifier_ = network.fit(self._encoded(frame), y, sample_weight=sample_weight)
+        self.classifier_ = network.fit(encoded(frame, self.columns_), y, sample_weight=sample_weight)
         self.classes_ = self.classifier_.classes_
         return self
 
-    def _check_parameters(self, frame: "pd.DataFrame") -> None:
-        """Check the parameters against the columns of a table."""
-        check_lists(frame, categorical=self.categorical, numeric=self.numeric, drop=self.drop)
+    def check_parameters(self, names: Sequence[str]) -> None:
+        """Raise an error where a parameter is not what it may be for a table with columns of these names."""
+        check_lists(names, categorical=self.categorical, numeric=self.numeric, drop=self.drop)
         if not (isinstance(self.max_categories, int) and self.max_categories >= 2):
             raise ValueError(f"max_categories={self.max_categories!r} must be a whole number, 2 or larger.")
         if not isinstance(self.drop_unusable, bool):
             raise ValueError(f"drop_unusable={self.drop_unusable!r} must be True or False.")
 
-    def _declared(self, name: str) -> Declared:
-        """Return what the user says that a column is."""
-        said: dict[Declared, Sequence[str]] = {"category": self.categorical, "number": self.numeric}
-        return "dropped" if name in map(str, self.drop) else next((k for k in said if name in map(str, said[k])), None)
+    def declared(self, names: Sequence[str]) -> list[tuple[str, Declared]]:
+        """Return columns beside what the user says that each of them is."""
+        lists: tuple[tuple[Declared, Sequence[str]], ...] = (
+            ("number", self.numeric),
+            ("category", self.categorical),
+            ("dropped", self.drop),
+        )
+        said = {str(name): kind for kind, listed in lists for name in listed}
+        return [(name, said.get(name)) for name in names]
 
-    def _network(self, n_rows: int) -> NetworkClassifier:
+    def unfitted_network(self, n_rows: int) -> NetworkClassifier:
         """Return the unfitted network, with statements about columns as those about their concepts."""
         if not unique_concepts(self.columns_):
             raise ValueError(f"No column of X varies (n_samples = {n_rows}): there is nothing to learn from.")
@@ -302,7 +307,7 @@ class TabularClassifier(ExplainableTable, ClassifierMixin, BaseEstimator):
         from ..files.model import save
 
         check_is_fitted(self)
-        return save(self, path, data=data, check=self.classifier_._check_stored)
+        return save(self, path, data=data, check=self.classifier_.check_stored)
 
     def to_onnx(
         self,
@@ -328,12 +333,11 @@ class TabularClassifier(ExplainableTable, ClassifierMixin, BaseEstimator):
     def _described(self, frame: "pd.DataFrame", weight: Array, known: Sequence[Column] | None) -> tuple[Column, ...]:
         """Learn what the columns mean; raise one error for all that cannot be used."""
         if known is None:
-            self._check_parameters(frame)
-        declared = [(name, self._declared(name)) for name in frame.columns]
+            self.check_parameters(list(frame.columns))
         return describe_table(
             frame,
             weight,
-            declared,
+            self.declared(list(frame.columns)),
             max_categories=self.max_categories,
             drop_unusable=self.drop_unusable,
             known=known or (),

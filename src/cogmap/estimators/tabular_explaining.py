@@ -50,7 +50,7 @@ class ExplainableTable:
         check_is_fitted(self)
         frame = self._matched(*as_frame(X))
         warn_of_unseen(frame, self.columns_)
-        return self._encoded(frame)
+        return encoded(frame, self.columns_)
 
     def relevance(
         self, X: Any = None, *, kind: Literal["model", "data", "paper"] = "model", per_class: bool = False
@@ -110,9 +110,9 @@ class ExplainableTable:
         check_is_fitted(self)
         frame = self._matched(*as_frame(X))
         warn_of_unseen(frame, self.columns_)
-        rows = self._encoded(frame)
+        rows = encoded(frame, self.columns_)
         given = None if baseline is None else self._matched(*as_frame(baseline))
-        start = None if given is None else self._encoded(given)
+        start = None if given is None else encoded(given, self.columns_)
         explanation = self.classifier_.explain(rows, classes=classes, baseline=start)
         return by_columns(explanation, self.columns_, frame, given)
 
@@ -125,9 +125,6 @@ class ExplainableTable:
     def differing_columns(self, names: Sequence[Any]) -> tuple[list[str], list[str]]:
         """Return which columns are needed but not among `names`, and which names the model does not know."""
         return differing(names, self.columns_)
-
-    def _encoded(self, frame: "pd.DataFrame") -> "pd.DataFrame":
-        return encoded(frame, self.columns_)
 
     def _matched(self, frame: "pd.DataFrame", named: bool) -> "pd.DataFrame":
         """Check the columns of new rows against those of `fit`; name what differs."""

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from sklearn.base import clone
 
 from ..intake.progress import Meter, Progress, reporter
 from ..intake.stream import StreamSupply, scratch_space
 from ..knowledge.names import no_column
+from ..tables.columns import Column, encoded
 from ..tables.description import learn_columns
 from ..tables.parts import ArrowParts, TableParts, open_parts
 from ..tables.target import Target
@@ -88,30 +90,23 @@ def fit(
     if target not in parts.names:
         raise ValueError(no_column(target, parts.names))
     names = [name for name in parts.names if name != target]
-    fitted._check_parameters(_empty(names))
+    fitted.check_parameters(names)
     meter = Meter(reporter(progress))
     parts.scan(meter)
     with scratch_space(scratch) as keep:
         # Arrow files are read fast enough to be read in each pass.
         read = parts if isinstance(parts, ArrowParts) else keep(parts, parts.n_rows * len(parts.names) * TEXT_CELL)
         rows = _LabelledParts(read, Target(target, classes=classes))
-        declared = [(name, fitted._declared(name)) for name in names]
         fitted.columns_ = learn_columns(
-            rows, declared, fitted.max_categories, meter, drop_unusable=fitted.drop_unusable
+            rows, fitted.declared(names), fitted.max_categories, meter, drop_unusable=fitted.drop_unusable
         )
         rows.target.check()
-        network = fitted._network(rows.target.n_rows)
-        fitted.classifier_ = fit_supply(network, StreamSupply.of(lambda: rows.encoded(fitted), meter, keep))
-    fitted.n_features_in_, fitted.feature_names_in_ = len(names), _empty(names).columns.to_numpy(dtype=object)
+        network = fitted.unfitted_network(rows.target.n_rows)
+        fitted.classifier_ = fit_supply(network, StreamSupply.of(lambda: rows.encoded(fitted.columns_), meter, keep))
+    fitted.n_features_in_, fitted.feature_names_in_ = len(names), np.array(names, dtype=object)
     fitted.target_name_, fitted.classes_ = target, fitted.classifier_.classes_
     notes = (*parts.notes, *rows.target.notes)
     return FittedFile(fitted, rows.target.n_rows, notes)
-
-
-def _empty(names: list[str]) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame(columns=names)
 
 
 class _LabelledParts:
@@ -133,7 +128,7 @@ class _LabelledParts:
                 yield kept
         self.looked = True
 
-    def encoded(self, fitted: TabularClassifier) -> Iterator[tuple[Any, Any]]:
+    def encoded(self, columns: tuple[Column, ...]) -> Iterator[tuple[Any, Any]]:
         """Yield encoded rows and their classes."""
         for part in self():
-            yield fitted._encoded(part), self.target.labels(part[self.target.name])
+            yield encoded(part, columns), self.target.labels(part[self.target.name])

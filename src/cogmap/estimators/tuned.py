@@ -288,14 +288,15 @@ feature_importances_, fitted_
         names = {id(one): label.strip(" []") for one, label in zip(every, block_labels(every), strict=True)}
         return tuple(names[id(one)] for one in params)
 
-    def _check_stored(self) -> None:
+    def check_stored(self) -> None:
+        """Raise a `ModelFileError` where no file may hold these parameters."""
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
             size = prod(len(as_grid(getattr(self, name))) for name in GRID)
             if not size <= len(self.cv_results_["params"]) <= size + 1:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()
-        super()._check_stored()
+        super().check_stored()
 
     def _report(self, candidates: Sequence[Candidate], weights: Array, best: Candidate) -> None:
         score = np.array([c.loo[self.scoring] for c in candidates])

@@ -52,14 +52,14 @@ def _from_polars(values: Any) -> Any:
     return values.to_numpy() if values.dtype.is_numeric() else values.to_list()
 
 
-def check_lists(frame: "pd.DataFrame", **lists: Sequence[str]) -> None:
-    """Check that each list names columns of a frame, and that no column is called categorical and numeric."""
+def check_lists(columns: Sequence[str], **lists: Sequence[str]) -> None:
+    """Check that each list names some of these columns, and that no column is called categorical and numeric."""
     for parameter, names in lists.items():
         if isinstance(names, str):
             raise ValueError(f"{parameter}={names!r} must be a list of columns: use [{names!r}].")
-        unknown = [name for name in names if str(name) not in frame.columns]
+        unknown = [name for name in names if str(name) not in columns]
         if unknown:
-            named = listed(unknown, near=frame.columns)
+            named = listed(unknown, near=columns)
             raise ValueError(f"{parameter} names {named}, which X does not have.")
     both = [name for name in lists["categorical"] if name in lists["numeric"]]
     if both:
