@@ -67,7 +67,8 @@ class Problem:
             # Of training rows, cases see the leverage that these have from outside, which stops more of them.
             if active.all() and not (options.get("cases") and (solution.solved.active < 1).any()):
                 between = class_covariance(inside, self.codes, self.weight)
-                np.testing.assert_allclose(solution.between, between, atol=1e-7)
+                # A minimum norm magnifies rounding, by another library otherwise.
+                np.testing.assert_allclose(solution.between, between, atol=1e-4 if args and args[0] == 0 else 1e-7)
         return solution
 
     def reasons(self, solution):
