@@ -111,6 +111,7 @@ def rank_knots(space: Space, column: DeviceArray, weight: DeviceArray | None) ->
     else:
         order = xp.argsort(column, stable=True)
         column, upto = space.take(column, order), xp.cumulative_sum(space.take(weight, order))
+    # A group ends where the next value is further away than a tie; all else is read at the groups' ends.
     first, last = column[:1], column[n - 1 :]
     apart = (column[1:] - column[:-1]) > TIE * (last - first)
     ends = xp.concat([xp.nonzero(apart)[0], xp.asarray([n - 1], device=space.device)])

@@ -227,6 +227,7 @@ def calibrate(parts: Sequence[Array], judged: Scored, start: Array) -> Array:
     )
     factors = start * unit
     current, probability = _losses(parts, aim, share, factors)
+    # The first factor must stay positive: a step that would cross 0 goes nine tenths of the way there.
     for _ in range(MOST_STEPS):
         step, decrease = _newton(parts, aim, share, probability)
         length = 1.0 if factors[0] + step[0] > 0 else 0.9 * factors[0] / max(-step[0], np.finfo(np.float64).tiny)

@@ -72,6 +72,7 @@ def innovations(draft: Draft) -> Innovations:
         basis = _sampled_basis(draft, sizes, max_rank)
         work = partial(mapped, draft.network, draft.reference, basis)
         designs = draft.states.map(work, basis.ends[-1] + n_classes) if draft.few else draft.states.through(work)
+    # One pass has all that follows: the fixed point, the whitening, and the classes' sums in the whitened basis.
     gram, changes = designs.reduce(summed).host
     end = basis.ends[-1]
     basis = basis.until(changes, tol)

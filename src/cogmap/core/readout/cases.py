@@ -94,10 +94,12 @@ def solve_dual(K: Array, target: Array, sample_weight: Array, unit: Array, alpha
     n = len(target)
     penalty = alpha / sample_weight
     K[np.diag_indices(n)] += penalty
+    # K is symmetric, and its lower triangle in numpy's order is the upper one in LAPACK's: nothing is copied.
     L, _ = lapack.dpotrf(K.T, lower=0, overwrite_a=1, clean=1)
     inverse, _ = lapack.dtrtri(L, lower=0, overwrite_c=1)
     solved = inverse @ (inverse.T @ np.column_stack([np.ones(n), target]))
     ones, a = solved[:, 0], solved[:, 1:]
+    # The constant is free: it takes what makes the dual coefficients sum to 0.
     constant = ones @ target / ones.sum()
     a = a - np.outer(ones, constant)
     fitted = target - penalty[:, None] * a

@@ -215,6 +215,7 @@ class Sums:
     def solved(self, frame: Frame, alpha: float, space: Space) -> tuple[Solved, Smoother] | None:
         """Solve for one penalty, over the iterations of the frame; None where a Gram matrix has too few digits."""
         p, known = len(frame.mean), self.scatter(len(frame.mean))
+        # The spread of all rows, in units of the sample's; a column that never varies has none, and is left out.
         size = np.sqrt(np.maximum(np.diagonal(known.gram)[:p], 0.0) / known.total)
         scale = np.where(self.high[:p] > self.low[:p], 1 / np.where(size > 0, size, 1.0), 0.0)
         G = known.gram[:p, :p] * np.outer(scale, scale)
@@ -224,11 +225,13 @@ class Sums:
         slope = np.ascontiguousarray(lapack.dpotrs(triangle, cross)[0])
         if failed or ROUNDING * known.total * np.linalg.norm(slope) / np.sqrt(alpha) > TRUSTED:
             return None
+        # With G + α = RᵀR, leverages are squared lengths of rows times R⁻¹.
         zero, one = frame.network.activation.ends
         spread = lapack.dtrtri(triangle)[0]
         constant = zero + (one - zero) * self.mass / known.total
         between = cross.T @ slope / known.total
         smoother = Smoother(frame, known.mean[:p], scale, (one - zero) * slope, spread, constant, known.total, between)
+        # Rank, condition and freedom are of G itself; the largest problem of the fit, so it is solved where rows are.
         value = space.host(space.xp.linalg.eigvalsh(space.put(G)))
         value = value[value > len(value) * np.finfo(np.float64).eps * value[-1]]
         condition = float(np.sqrt((value[-1] + alpha) / (value[0] + alpha))) if len(value) else 1.0
@@ -274,6 +277,7 @@ def solve(frame: Frame, evidence: Evidence, alpha: float) -> tuple[Solved, Smoot
     Z, Y = factor.centred[:, :p], factor.centred[:, -n_classes:]
     size = np.linalg.norm(Z, axis=0) / np.sqrt(total)
     scale = np.where(evidence.high[:p] > evidence.low[:p], 1 / np.where(size > 0, size, 1.0), 0.0)
+    # The triangle has the singular values of all rows; their left vectors are of no use, and not needed.
     U, S, Vt = np.linalg.svd(Z * scale, full_matrices=False)
     kept = max(factor.n_rows, p) * np.finfo(np.float64).eps * S.max(initial=0.0) < S
     U, S, V = U[:, kept], S[kept], Vt[kept].T

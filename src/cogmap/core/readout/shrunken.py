@@ -152,6 +152,7 @@ def trace(
     mean = previous = leave_one_out(space, target, fitted, Q[:, 0] ** 2, unit)
     gains, active = space.empty(len(ends), *target.shape), []
     reasons = xp.ones(Q.shape[0], dtype=xp.bool, device=space.device)
+    # Columns are orthonormal, so coefficients do not change as columns come: fits and leverages are running sums.
     for t, (a, b) in enumerate(pairwise([1, *ends])):
         reasons = reasons & (outside[:, t] <= caps[t])
         fitted = fitted + Q[:, a:b] @ C[a:b, :]

@@ -162,6 +162,7 @@ class Sample:
         if n == 0:
             width = sum(part.shape[1] for part in rows)
             return cls(np.empty(0), np.empty(0, np.uint64), np.empty((0, width)), np.empty(0), size)
+        # Sorted by key, then stably by rank: copies stand side by side, and their weights are differences of a sum.
         order = xp.argsort(keys, stable=True)
         if rank is not None:
             order = space.take(order, xp.argsort(space.take(rank, order), stable=True))

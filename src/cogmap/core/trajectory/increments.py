@@ -219,7 +219,7 @@ def _in_place(
     tanh_d, E = tanh_parts(d)
     E *= 1.0 - r * r_before
     h = r + e
-    # From here on g is only memory.
+    # E lacks what the row's course has beyond the reference's: tanh d (e r′ + h e′). From here on g is only memory.
     np.multiply(e, r_before, out=g)
     moved = h * e_before
     g += moved

@@ -188,6 +188,7 @@ def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp]
     """
     if F.shape[1] == 0:
         return np.empty(0, dtype=np.intp), F, T
+    # What the columns have along earlier innovations is taken away in one product; a second pays where little is left.
     S = Q.T @ F
     rest = dgemm(-1.0, Q, S, beta=1.0, c=F.copy(order="F"), overwrite_c=1)
     size = np.einsum("ij,ij->j", F, F)
@@ -197,8 +198,10 @@ def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp]
         S += again
     # The part of F along the constant is its weighted mean; its spread is what it has beyond that.
     spread = np.maximum(np.linalg.norm(F - np.outer(Q[:, 0], S[0]), axis=0), np.finfo(np.float64).tiny)
+    # Pivoting orders the columns by how much each adds beyond those before it, so that leading ones can be kept.
     order, R = _pivoted(rest, spread)
     k = min(_leading(np.abs(np.diagonal(R)) > NOVELTY), room)
+    # From here on in the units of F itself: the map must apply to columns as they come.
     R = R[:k, :k] * spread[order[:k]]
     inverse = solve_triangular(R, np.eye(k))
     across = -T @ (S[:, order[:k]] @ inverse)
