@@ -1,7 +1,6 @@
 """Spark fits on local[2] against fits in memory."""
 
 import os
-import pickle
 import shutil
 import signal
 import sys
@@ -15,7 +14,7 @@ from sklearn.datasets import load_iris
 from cogmap import LTCNClassifier, LTCNClassifierCV
 from cogmap.core.sums.rows import MOST_ROWS
 from cogmap.core.sums.sources import BLOCK_ROWS
-from cogmap.intake.spark import PIECE, answered, collected
+from cogmap.intake.spark import PIECE, collected
 from cogmap.spark import SparkLTCNClassifier, SparkLTCNModel
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -132,14 +131,13 @@ def test_a_large_answer_of_a_partition_comes_back_whole(spark):
     """In rows of a megabyte: Java's heap gave out over one row with the Gram matrices of 62 concepts."""
 
     def large(batches):
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from answered(np.random.default_rng(number).bytes(3 * PIECE + 5))
+        (number,) = (number for batch in batches for number in batch.column(0).to_pylist())
+        return np.random.default_rng(number).bytes(3 * PIECE + 5)
 
-    found = collected(spark.range(0, 3, 1, 3), large)
-    assert [part for part, _ in found] == [0, 1, 2]
-    for number, answer in found:
-        assert pickle.loads(answer) == np.random.default_rng(number).bytes(3 * PIECE + 5)
+    answers = collected(spark.range(0, 3, 1, 3), large)
+    assert [part for part, _ in answers] == [0, 1, 2]
+    for number, answer in answers:
+        assert answer == np.random.default_rng(number).bytes(3 * PIECE + 5)
 
 
 def test_a_missing_column_is_named(spark):

@@ -32,16 +32,6 @@ def printable_json(text: str) -> str:
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def say(message: str) -> None:
-    """Print a message on stderr."""
-    click.echo(printable(message), err=True)
-
-
-def show(text: str) -> None:
-    """Print a result on stdout, for people."""
-    click.echo(printable(text))
-
-
 def check_new_file(path: Path) -> None:
     """Raise an error where no file can be written."""
     folder = path.resolve().parent
@@ -66,40 +56,47 @@ def check_new_folder(path: Path) -> None:
         raise ValueError(f"The folder {there} does not allow to write into it: choose another.")
 
 
-class NewFile(click.Path):
-    """A file to write. That it can be written is checked before any work."""
+class NewPath(click.Path):
+    """What is to be written; that it can be is checked before any work."""
+
+    def check(self, path: Path) -> None:
+        """Raise an error where it cannot be written."""
+        raise NotImplementedError
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        try:
+            self.check(path)
+        except ValueError as error:
+            self.fail(printable(str(error)), param, ctx)
+        return path
+
+
+class NewFile(NewPath):
+    """A file to write."""
 
     def __init__(self, *, create_folder: bool = False) -> None:
         super().__init__(path_type=Path)
         self.create_folder = create_folder
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path."""
-        path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        try:
-            if self.create_folder:
-                check_new_folder(path.parent)
-            if path.exists() or not self.create_folder:
-                check_new_file(path)
-        except ValueError as error:
-            self.fail(printable(str(error)), param, ctx)
-        return path
+    def check(self, path: Path) -> None:
+        """Raise an error where it cannot be written."""
+        if self.create_folder:
+            check_new_folder(path.parent)
+        if path.exists() or not self.create_folder:
+            check_new_file(path)
 
 
-class NewFolder(click.Path):
+class NewFolder(NewPath):
     """A folder to write into, made where there is none."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, file_okay=False)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path."""
-        path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        try:
-            check_new_folder(path)
-        except ValueError as error:
-            self.fail(printable(str(error)), param, ctx)
-        return path
+    def check(self, path: Path) -> None:
+        """Raise an error where it cannot be written into."""
+        check_new_folder(path)
 
 
 class InputFile(click.Path):

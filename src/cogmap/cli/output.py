@@ -14,22 +14,19 @@ from typing import Any, Self, TextIO
 import click
 
 from ..writing import whole
-from .console import check_new_file, printable, printable_json, say, show
-
-__all__ = [
-    "JsonList",
-    "emit",
-    "hand_over",
-    "json_option",
-    "plain",
-    "say",
-    "show",
-    "table_text",
-    "whole_text",
-    "write_whole",
-]
+from .console import check_new_file, printable, printable_json
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def say(message: str) -> None:
+    """Print a message on stderr."""
+    click.echo(printable(message), err=True)
+
+
+def show(text: str) -> None:
+    """Print a result on stdout, for people."""
+    click.echo(printable(text))
 
 
 def hand_over(text: str) -> None:

@@ -2,12 +2,14 @@
 
 import logging
 import os
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .console import NewFile, NewFolder, printable, say, show
+from .console import NewFile, NewFolder, printable
+from .output import say, show
 
 FOLDER = NewFolder()
 GRIDS = "small, paper, default, or one configuration such as phi=0.8,max_iter=5; several with ';'."
@@ -19,6 +21,7 @@ results_option = click.option(
     "--results", type=NewFile(create_folder=True), default=DEFAULT_RESULTS, show_default=True,
     help="Results file.",
 )  # fmt: skip
+limit_option = click.option("--limit", type=float, help="Most seconds of one fold.")
 jobs_option = click.option("--jobs", type=click.IntRange(1), default=lambda: os.cpu_count() or 1, help="Processes.")
 
 
@@ -49,30 +52,27 @@ def _listed(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
 @click.option("--limit", type=float, help="Most seconds of one fold; beyond, the row says timeout.")
 @click.option("--no-whole", is_flag=True, help="Do not time training on the whole dataset.")
 @click.option("--largest-first", is_flag=True, help="Begin with the largest datasets.")
-@click.option("--retry-errors", is_flag=True, help="Run folds again that ended in an error.")
+@click.option("--retry-errors", "retry", is_flag=True, help="Run folds again that ended in an error.")
 @jobs_option
 @results_option
 @data_dir_option
-def run(datasets: str | None, classifiers: str | None, grids: str, results: Path, **options: Any) -> None:
+def run(
+    datasets: str | None,
+    classifiers: str | None,
+    grids: str,
+    results: Path,
+    scale_first: bool,
+    no_whole: bool,
+    **how: Any,
+) -> None:
     """Evaluate classifiers on datasets; a second run continues where the first stopped."""
     from ..study.datasets import PAPER
     from ..study.registry import REGISTRY
     from ..study.runner import Plan
 
-    plan = Plan(
-        datasets=_listed(datasets, PAPER),
-        classifiers=classifier_names(_listed(classifiers, tuple(REGISTRY))),
-        grids=tuple(grids.split(";")),
-        inner=options["inner"],
-        scale="file" if options["scale_first"] else "fold",
-        seed=options["seed"],
-        jobs=options["jobs"],
-        limit=options["limit"],
-        whole=not options["no_whole"],
-        largest_first=options["largest_first"],
-        retry=options["retry_errors"],
-        data_dir=options["data_dir"],
-    )
+    names = classifier_names(_listed(classifiers, tuple(REGISTRY)))
+    scale = "file" if scale_first else "fold"
+    plan = Plan(_listed(datasets, PAPER), names, tuple(grids.split(";")), scale=scale, whole=not no_whole, **how)
     follow(plan, results)
 
 
@@ -161,8 +161,7 @@ def datasets(data_dir: str | None, output: Path | None) -> None:
         _said(save(table, "datasets", output))
 
 
-QUICK_SETS = ("iris", "wine", "breast-cancer")
-QUICK_LIMIT = 60.0
+QUICK_SETS, QUICK_LIMIT = ("iris", "wine", "breast-cancer"), 60.0
 
 
 @study.command()
@@ -183,14 +182,15 @@ def table(
     results: Path,
 ) -> None:
     """Print tables of the results: all, binary, ablation, leak, ranks; default all of them."""
+    from ..study.registry import REGISTRY
     from ..study.results import frame
+    from ..study.runner import Plan
     from ..study.tables import TABLES, TITLES, by_dataset, markdown, ranks_note, save, select
 
-    if unknown := [name for name in names if name not in TABLES]:
-        raise click.BadParameter(f"there is no table {unknown[0]!r}: use {', '.join(TABLES)}.")
+    _check_known("table", names, TABLES)
     if quick:
         results = results.with_name("quick.csv")
-        _run_quick(jobs, results)
+        follow(Plan(QUICK_SETS, tuple(REGISTRY), jobs=jobs, limit=QUICK_LIMIT), results)
     runs = select(frame(_existing(results)), scale="file" if scale_first else "fold")
     if finished_by is not None:
         kappa = by_dataset(runs)
@@ -208,11 +208,10 @@ def table(
             _said(save(made, name, output))
 
 
-def _run_quick(jobs: int, results: Path) -> None:
-    from ..study.registry import REGISTRY
-    from ..study.runner import Plan
-
-    follow(Plan(QUICK_SETS, tuple(REGISTRY), jobs=jobs, limit=QUICK_LIMIT), results)
+def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"there is no {what} {name!r}: use {', '.join(known)}.")
 
 
 def _existing(path: Path) -> Path:
@@ -234,12 +233,12 @@ def _said(paths: list[Path]) -> None:
 @click.option("--phi", help="Comma-separated values of φ; default 0, 0.1 … 1.")
 @click.option("--iterations", help="Comma-separated values of T for maps.")
 @click.option("--classifier", default="LTCN", show_default=True, help="LTCN, or LTCN slopes.")
-@click.option("--limit", type=float, help="Most seconds of one fold.")
+@limit_option
 @jobs_option
 @results_option
 @data_dir_option
 def sweep(
-    what: str, datasets: str | None, phi: str | None, iterations: str | None, results: Path, **options: Any
+    what: str, datasets: str | None, phi: str | None, iterations: str | None, classifier: str, results: Path, **how: Any
 ) -> None:
     """Run φ (both readouts), or φ × T, without tuning: what the paper's two figures show."""
     from ..study.datasets import PAPER
@@ -249,21 +248,13 @@ def sweep(
     phis = tuple(float(value) for value in _listed(phi, ())) or PHI
     counts = tuple(int(value) for value in _listed(iterations, ())) or ITERATIONS
     grids = readout_grids(phis) if what == "readouts" else map_grids(phis, counts)
-    plan = Plan(
-        datasets=_listed(datasets, PAPER if what == "readouts" else SELECTED),
-        classifiers=(options["classifier"],),
-        grids=tuple(grids),
-        jobs=options["jobs"],
-        limit=options["limit"],
-        whole=False,
-        data_dir=options["data_dir"],
-    )
-    follow(plan, results)
+    sets = _listed(datasets, PAPER if what == "readouts" else SELECTED)
+    follow(Plan(sets, (classifier,), tuple(grids), whole=False, **how), results)
 
 
 @study.command()
 @click.option("--datasets", help="Comma-separated names; default the paper's 30.")
-@click.option("--limit", type=float, help="Most seconds of one fold.")
+@limit_option
 @jobs_option
 @results_option
 @data_dir_option
@@ -288,8 +279,7 @@ def figure(names: tuple[str, ...], output: Path, results: Path) -> None:
     from ..study.figures import FIGURES, MissingResultsError, save
     from ..study.results import frame
 
-    if unknown := [name for name in names if name not in FIGURES]:
-        raise click.BadParameter(f"there is no figure {unknown[0]!r}: use {', '.join(FIGURES)}.")
+    _check_known("figure", names, FIGURES)
     runs = frame(_existing(results))
     for name in names or FIGURES:
         try:
@@ -320,8 +310,7 @@ def claim(name: str, network: str, results: Path, data_dir: str | None) -> None:
     from ..study.figures import MissingResultsError
     from ..study.results import frame
 
-    if name not in CLAIMS:
-        raise click.BadParameter(f"there is no claim {name!r}: use {', '.join(CLAIMS)}.")
+    _check_known("claim", (name,), CLAIMS)
     try:
         show(str(CLAIMS[name](frame(results), data_dir, network)))
     except MissingResultsError as error:

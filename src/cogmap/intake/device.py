@@ -6,7 +6,7 @@ needs to begin, or needs what only numpy does.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -41,13 +41,13 @@ def supply_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Supply:
 
 @dataclass(frozen=True)
 class DeviceSupply:
-    """Rows of positive weight on a device, their class codes, the classes, and weights; None where all are 1."""
+    """Rows of positive weight on a device, their class codes, the classes, and weights."""
 
     space: Space
     X: DeviceArray
     codes: DeviceArray
     classes: NDArray[Any]
-    weight: DeviceArray | None
+    weight: DeviceArray
     at_hand: bool = True
 
     @classmethod
@@ -59,7 +59,7 @@ class DeviceSupply:
             raise ValueError(f"X has {n} rows, and y has shape {tuple(y.shape)}: give one class for each row.")
         codes, classes = _codes(space, y)
         if sample_weight is None:
-            return cls(space, X, codes, classes, None)
+            return cls(space, X, codes, classes, xp.ones(n, dtype=xp.float64, device=space.device))
         weight = space.double(xp.asarray(sample_weight, device=space.device))
         if tuple(weight.shape) != (n,) or not bool(xp.all(xp.isfinite(weight) & (weight >= 0))):
             raise ValueError(f"sample_weight must be {n} finite numbers, 0 or larger, one for each row.")
@@ -80,8 +80,7 @@ class DeviceSupply:
     def counted(self) -> Census:
         """The census, as `core.sums.statistics.Census` is."""
         space, xp = self.space, self.space.xp
-        each = self._frequency()
-        mass = xp.stack([xp.sum(xp.where(self.codes == code, each, 0.0)) for code in range(len(self.classes))])
+        mass = xp.stack([xp.sum(xp.where(self.codes == code, self.weight, 0.0)) for code in range(len(self.classes))])
         low, high = (space.host(space.double(end)) for end in space.extremes(self.X))
         return Census(self.X.shape[0], self.classes, space.host(mass), low, high)
 
@@ -89,31 +88,17 @@ class DeviceSupply:
         """Return all rows in numpy."""
         host = self.space.host
         X = np.asarray(host(self.X), dtype=np.float64)
-        return [RawBlock(X, self.classes[host(self.codes)], host(self._frequency()))]
+        return [RawBlock(X, self.classes[host(self.codes)], host(self.weight))]
 
     def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> Source[Rows]:
         """Return the rows as a source, in blocks for networks of all these settings."""
-        space, rows = self.space, self._encoded(encoder)
+        space = self.space
+        rows = encoder.encoded(self.X, self.codes, self.weight, space)
         varying = int(known.varies.sum())
         widths = [(varying * (settings.terms or 1), settings.max_iter) for settings in every]
         light = max(10 * len(known.mass), *(6 * width for width, _ in widths))
         heavy = max(working_width(*sizes) for sizes in widths)
         return on_device(space, rows, space.block_rows(light), space.block_rows(heavy))
-
-    def _frequency(self) -> DeviceArray:
-        xp = self.space.xp
-        ones = partial(xp.ones, self.X.shape[0], dtype=xp.float64, device=self.space.device)
-        return ones() if self.weight is None else self.weight
-
-    def _encoded(self, encoder: Encoder) -> Rows:
-        """Return the rows for the passes: without irrelevant features, and with the weights of their classes."""
-        space, xp, X, weight = self.space, self.space.xp, self.X, self.weight
-        if encoder.silent.any():
-            X = xp.where(space.put(encoder.silent), 0.0, space.double(X))
-        share = xp.take(space.put(encoder.share), self.codes)
-        if weight is None:
-            return Rows(X, self.codes, share, share, len(self.classes), bool((encoder.share == 1).all()))
-        return Rows(X, self.codes, weight * share, xp.clip(weight, None, 1.0) * share, len(self.classes))
 
 
 def _codes(space: Space, y: Any) -> tuple[DeviceArray, NDArray[Any]]:

@@ -14,8 +14,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..core.sums.rows import Rows, merge_copies, weighted_rows
+from ..core.sums.space import NUMPY, Space
 from ..core.sums.statistics import Census, Range
-from ..core.types import Array
+from ..core.types import Array, Codes
 from ..errors import KnowledgeWarning, ManyClassesWarning
 from ..knowledge import Knowledge
 from ..knowledge.edges import irrelevant_features, without_effect
@@ -55,14 +56,18 @@ class Encoder:
             raise ValueError(f"y holds the class {labels[unknown].tolist()[0]!r}, which was not there before.")
         return codes
 
-    def rows(self, X: Array) -> Array:
+    def rows(self, X: Array, space: Space = NUMPY) -> Array:
         """Return rows with 0 in irrelevant features."""
         # A constant column is no concept, and merges the rows that nothing else tells apart.
-        return np.where(self.silent, 0.0, X) if self.silent.any() else X
+        return space.xp.where(space.put(self.silent), 0.0, space.double(X)) if self.silent.any() else X
+
+    def encoded(self, X: Array, codes: Codes, frequency: Array, space: Space = NUMPY) -> Rows:
+        """Encode rows of these classes, where they are."""
+        return weighted_rows(self.rows(X, space), codes, frequency, self.share, space)
 
     def __call__(self, block: RawBlock) -> Rows:
         """Encode a block."""
-        return weighted_rows(self.rows(block.X), self.codes(block.labels), block.weight, self.share)
+        return self.encoded(block.X, self.codes(block.labels), block.weight)
 
     def merged(self, block: RawBlock) -> Rows:
         """Encode a block of all rows; copies become one row, in an order of their own."""

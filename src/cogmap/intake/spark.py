@@ -8,6 +8,7 @@ import pickle
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Generic, Self, TypeVar
@@ -46,7 +47,7 @@ class SparkSupply:
     def of(cls, dataset: Any, reader: "Reader") -> Self:
         """Check and count the partitions."""
         chosen = reader.select(dataset)
-        counts = {i: _loaded(part) for i, part in collected(chosen, Count(reader))}
+        counts = dict(collected(chosen, partial(count, reader)))
         with_rows = [count for _, count in sorted(counts.items()) if count[1] is not None]
         if not with_rows:
             raise ValueError("The dataframe has no rows of positive weight: give one that has.")
@@ -59,8 +60,8 @@ class SparkSupply:
 
     def gather(self) -> Sequence[RawBlock]:
         """Return all rows, where they are few."""
-        parts = sorted(collected(self.dataset, Gathering(self.reader)))
-        return [block for _, part in parts for block in _loaded(part)]
+        parts = dict(collected(self.dataset, partial(gathered, self.reader)))
+        return [block for _, part in sorted(parts.items()) for block in part]
 
     def source(self, encoder: Encoder, known: Range, every: Sequence[Settings]) -> Source[Rows]:
         """Return the rows as a source."""
@@ -135,12 +136,16 @@ def _vector(value: Any) -> Any:
     return dense
 
 
-def collected(dataset: Any, function: Callable[[Iterator[Any]], Iterator[Any]]) -> list[tuple[int, bytes]]:
-    """Run a function of each partition; return what each answered, by the partition's index."""
-    rows = dataset.mapInArrow(function, "part int, piece int, answer binary").toLocalIterator()
+def collected(dataset: Any, function: Callable[[Iterator[Any]], Any]) -> list[tuple[int, Any]]:
+    """Run a function of each partition; return its answers by the partition's index, or raise its refusal."""
+    rows = dataset.mapInArrow(partial(answered, function), "part int, piece int, answer binary").toLocalIterator()
     pieces = sorted((row["part"], row["piece"], bytes(row["answer"])) for row in rows)
     parts = ((part, b"".join(piece for _, _, piece in group)) for part, group in groupby(pieces, itemgetter(0)))
-    return [(part, zlib.decompress(text)) for part, text in parts]
+    answers = [(part, pickle.loads(zlib.decompress(text))) for part, text in parts]
+    for _, answer in answers:
+        if isinstance(answer, Refusal):
+            raise ValueError(answer.sentence)
+    return answers
 
 
 @dataclass(frozen=True)
@@ -150,79 +155,53 @@ class Refusal:
     sentence: str
 
 
-def _refusing(function: Callable[[], Any]) -> Any:
-    """Return what a function of a partition finds, or why its rows are refused."""
-    try:
-        return function()
-    except ValueError as error:
-        return Refusal(str(error))
+def partition() -> int:
+    """Return the index of the partition that this process works on."""
+    return int(module("pyspark", "spark").TaskContext.get().partitionId())
 
 
-def _loaded(text: bytes) -> Any:
-    """Return the answer of a partition; raise an error where that is a refusal."""
-    answer = pickle.loads(text)
-    if isinstance(answer, Refusal):
-        raise ValueError(answer.sentence)
-    return answer
-
-
-def answered(answer: Any) -> Iterator[Any]:
-    """Yield the answer of a partition, in pieces: Java copies each row several times over.
+def answered(function: Callable[[Iterator[Any]], Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a function says of a partition, or why its rows are refused; in pieces: Java copies rows repeatedly.
 
     Compressed: in the first pass for rank knots, a partition of few rows answers with millions of cells, most empty.
     """
-    pyarrow = module("pyarrow", "spark")
-    index, text = module("pyspark", "spark").TaskContext.get().partitionId(), zlib.compress(pickle.dumps(answer), 1)
+    try:
+        answer = function(batches)
+    except ValueError as error:
+        answer = Refusal(str(error))
+    pyarrow, index, text = module("pyarrow", "spark"), partition(), zlib.compress(pickle.dumps(answer), 1)
     for piece, start in enumerate(range(0, len(text), PIECE)):
         columns = [pyarrow.array([number], pyarrow.int32()) for number in (index, piece)]
         columns.append(pyarrow.array([text[start : start + PIECE]], pyarrow.binary()))
         yield pyarrow.RecordBatch.from_arrays(columns, names=["part", "piece", "answer"])
 
 
-@dataclass(frozen=True)
-class Count:
-    """Number of rows, census and features of a partition."""
-
-    reader: Reader
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Count."""
-        yield from answered(_refusing(lambda: self._count(batches)))
-
-    def _count(self, batches: Iterator[Any]) -> tuple[int, Census | None, Features | None]:
-        parts, features = [], None
-        for block, features in self.reader.blocks(batches):  # noqa: B007 # the features are those of the last block
-            parts.append(census(block))
-        total = Run.from_parts(parts).total if parts else None
-        return total.n_rows if total else 0, total, features
+def count(reader: Reader, batches: Iterator[Any]) -> tuple[int, Census | None, Features | None]:
+    """Return the number of rows, the census and the features of a partition."""
+    parts, features = [], None
+    for block, features in reader.blocks(batches):  # noqa: B007 # the features are those of the last block
+        parts.append(census(block))
+    total = Run.from_parts(parts).total if parts else None
+    return total.n_rows if total else 0, total, features
 
 
-@dataclass(frozen=True)
-class Gathering:
-    """The rows of a partition."""
-
-    reader: Reader
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Gather."""
-        yield from answered(_refusing(lambda: [block for block, _ in self.reader.blocks(batches)]))
+def gathered(reader: Reader, batches: Iterator[Any]) -> list[RawBlock]:
+    """Return the rows of a partition."""
+    return [block for block, _ in reader.blocks(batches)]
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A statistic of a partition's blocks, as a run of the tree over all blocks."""
+    """A statistic of a partition's blocks, as a run of the tree over all blocks; `works` are done one by one."""
 
     reader: Reader
     encoder: Encoder
     starts: dict[int, tuple[int, int]]
-    work: Pass[Any, Any]
+    works: tuple[Pass[Any, Any], ...]
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, batches: Iterator[Any]) -> Run[Any]:
         """Compute."""
-        yield from answered(_refusing(lambda: self._run(batches)))
-
-    def _run(self, batches: Iterator[Any]) -> Run[Any]:
-        index = module("pyspark", "spark").TaskContext.get().partitionId()
+        index = partition()
         start, expected = self.starts.get(index, (0, 0))
         seen = 0
 
@@ -232,7 +211,10 @@ class Reduction:
                 seen += len(block.X)
                 yield self.encoder(block)
 
-        run = Run.from_parts(map(self.work(NUMPY), cut(rows())), start)
+        blocks: Iterator[Any] = cut(rows())
+        for work in self.works:
+            blocks = map(work(NUMPY), blocks)
+        run = Run.from_parts(blocks, start)
         if seen != expected:
             raise ValueError(
                 f"Partition {index} had {expected} rows at first and {seen} now: persist the dataframe before the fit."
@@ -256,31 +238,10 @@ class SparkBlocks(Source[B], Generic[B]):
 
     def reduce(self, work: Pass[B, S]) -> S:
         """Return the statistic of all blocks."""
-        chain = Chain((*self.works, work))
-        parts = sorted(collected(self.dataset, Reduction(self.reader, self.encoder, self.starts, chain)))
-        run: Run[S] = _loaded(parts[0][1])
-        for _, part in parts[1:]:
-            run = run.merge(_loaded(part))
-        return run.total
+        reduction = Reduction(self.reader, self.encoder, self.starts, (*self.works, work))
+        runs: list[Run[S]] = [run for _, run in sorted(collected(self.dataset, reduction), key=itemgetter(0))]
+        return reduce(Run.merge, runs).total
 
     def map(self, work: Pass[B, D], width: int) -> "Source[D]":
         """Return what a pass makes of every block, computed in each pass."""
         return replace(self, works=(*self.works, work))  # type: ignore[return-value]
-
-
-@dataclass(frozen=True)
-class Chain:
-    """One pass after another."""
-
-    works: tuple[Pass[Any, Any], ...]
-
-    def __call__(self, space: Space) -> Callable[[Any], Any]:
-        """Return the function of a block that does the work of all."""
-        functions = [work(space) for work in self.works]
-
-        def of_block(block: Any) -> Any:
-            for function in functions:
-                block = function(block)
-            return block
-
-        return of_block

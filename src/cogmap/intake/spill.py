@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from ..core.sums.sources import Memory, keep_small
@@ -55,9 +54,7 @@ class Spill:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._files.close()
 
 

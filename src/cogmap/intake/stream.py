@@ -112,17 +112,6 @@ class StreamSupply:
         """Return the rows as a source whose passes are counted and reported; what they need is kept."""
         n_rows, meter = self.counted.n_rows, self.reading.meter
         meter.n_rows = n_rows
-        rows = self.keep(EncodedBlocks(self.reading, encoder), n_rows * (self.features.n_features + 4) * 8)
+        n_bytes = n_rows * (self.features.n_features + 4) * 8
+        rows = self.keep(lambda: cut(map(encoder, self.reading.blocks())), n_bytes)
         return Blocks(rows, n_rows, keep=self.keep, watch=meter.counted)
-
-
-@dataclass(frozen=True)
-class EncodedBlocks:
-    """The blocks of a reading as rows for the core."""
-
-    reading: Reading
-    encoder: Encoder
-
-    def __call__(self) -> Iterator[Rows]:
-        """Yield blocks of `BLOCK_ROWS`."""
-        return cut(self.encoder(block) for block in self.reading.blocks())

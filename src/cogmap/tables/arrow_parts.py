@@ -5,7 +5,6 @@ is missing; `scan` finds the columns in which one is, so that all parts have the
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from ..errors import DataFileError
 from ..intake.progress import Meter
-from .contents import Contents
+from .contents import Contents, refusing
 from .layout import check_names
 from .limits import CELL_BYTES, check_room, part_rows
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PARQUET = b"PAR1"
+FAULT = "{} is not a readable Parquet, Arrow or Feather file"
 
 
 def is_arrow(path: Path, start: bytes) -> bool:
@@ -49,7 +49,7 @@ class ArrowParts:
             import pyarrow as pa  # noqa: F401 # what is not installed is no fault of the file
         except ImportError as error:
             raise ImportError(f'Reading {path.name} needs pyarrow: pip install "cogmap[parquet]".') from error
-        with _reading(path):
+        with refusing(FAULT.format(path)):
             schema, n_rows = _shape(contents)
             names = [] if schema is None else [str(name) for name in schema.empty_table().to_pandas().columns]
         check_names(path, names)
@@ -69,7 +69,7 @@ class ArrowParts:
         if self.n_rows <= part_rows(len(self.names)):
             return
         may = [f.name for f in self.schema if pa.types.is_integer(f.type) or pa.types.is_boolean(f.type)]
-        with _reading(self.contents.path):
+        with refusing(FAULT.format(self.contents.path)):
             for batch in _batches(self.contents, may) if may else ():
                 self.gaps |= {name for name in may if batch.column(name).null_count}
 
@@ -78,7 +78,7 @@ class ArrowParts:
         import pyarrow as pa
 
         check_room(self.contents.path, self.n_bytes)
-        with _reading(self.contents.path):
+        with refusing(FAULT.format(self.contents.path)):
             table = pa.Table.from_batches(_batches(self.contents), self.schema)
             table.validate(full=True)
             frame: pd.DataFrame = table.to_pandas()
@@ -86,7 +86,7 @@ class ArrowParts:
 
     def __call__(self) -> "Iterator[pd.DataFrame]":
         """Yield the rows, some at a time, in their order."""
-        with _reading(self.contents.path):
+        with refusing(FAULT.format(self.contents.path)):
             for table in _tables(_batches(self.contents), part_rows(len(self.names))):
                 table.validate(full=True)
                 yield self._typed(table.to_pandas().reset_index(drop=True).set_axis(self.names, axis=1))
@@ -155,17 +155,3 @@ def _tables(batches: Iterable[Any], size: int) -> Iterator[Any]:
                 held, room = [], size
     if held:
         yield pa.Table.from_batches(held)
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Turn what pyarrow raises into a `DataFileError` that names the file."""
-    try:
-        yield
-    except MemoryError:
-        raise
-    except Exception as error:  # pyarrow raises whatever its C++ code and its conversions meet
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataFileError(
-            f"{path} is not a readable Parquet, Arrow or Feather file: {reason.rstrip('.')}."
-        ) from error

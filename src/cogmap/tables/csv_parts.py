@@ -11,16 +11,14 @@ with the spelling of the file; and whole numbers are floats everywhere if a valu
 import codecs
 import gzip
 import io
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DataFileError
 from ..intake.progress import Meter
-from .contents import Contents
+from .contents import Contents, unzipping
 from .layout import HEAD, Layout, check_names, layout
 from .limits import CHUNK, LONGEST_LINE, TEXT_BYTES, allowed_size, check_room, check_size, check_start, part_rows
 from .lines import HeldLines, blanked, check_text, line_blocks, row_ends
@@ -53,7 +51,7 @@ class CsvParts:
     def __post_init__(self) -> None:
         """Look at the first rows."""
         self.path = self.contents.path
-        with _unzipping(self.path), self._open() as file:
+        with unzipping(self.path), self.contents.open() as file:
             head = file.read(CHUNK)
             # Of a zipped file, the share that these bytes are follows from how far it was read.
             self.ratio = len(head) / max(int((file.fileobj if self.contents.zipped else file).tell()), 1)
@@ -65,7 +63,7 @@ class CsvParts:
     def _head(self) -> bytes:
         """Return how the file starts: the first line at least."""
         parts: list[bytes] = []
-        with _unzipping(self.path), self._open() as file:
+        with unzipping(self.path), self.contents.open() as file:
             while len(parts) <= 2 * LONGEST_LINE // CHUNK and (part := file.read(CHUNK)):
                 parts.append(part)
                 if b"\n" in part or b"\r" in part:
@@ -154,7 +152,7 @@ class CsvParts:
             return
         text = {name: kind for name, kind in self.types.items() if kind is str}
         others = {name: kind for name, kind in self.types.items() if kind is not str}
-        with _unzipping(self.path), self._text() as file:
+        with unzipping(self.path), self._text() as file:
             lines, header = chain.from_iterable(line_blocks(self.path, file)), self.layout.header
             for n_lines in self.lines:
                 part = parsed(self.path, "".join(islice(lines, n_lines)), self.layout, header=header, types=text)
@@ -163,7 +161,7 @@ class CsvParts:
 
     def _checked_parts(self, size: int | None, last: int | None) -> "Iterator[pd.DataFrame]":
         """Yield parts with types of their own while checking each row; set `lines`. `last` is the last row needed."""
-        with _unzipping(self.path), self._text() as file:
+        with unzipping(self.path), self._text() as file:
             lines = HeldLines(self._bounded(line_blocks(self.path, file), file))
             n_rows, n_header, before, end = 0, int(self.layout.header), 0, 0
             for end in row_ends(self.path, lines, self.layout.delimiter):
@@ -193,17 +191,14 @@ class CsvParts:
                 check_size(self.path, unpacked.tell(), most)
             yield block
 
-    def _open(self) -> Any:
-        return self.contents.open()
-
     def _text(self) -> io.TextIOWrapper:
         """Open the file as lines, whatever it ends them with."""
-        return io.TextIOWrapper(self._open(), encoding=self.encoding, newline=None)
+        return io.TextIOWrapper(self.contents.open(), encoding=self.encoding, newline=None)
 
     def _first_not_utf8(self) -> int:
         """Return the first line that is not UTF-8."""
         decoder, n_lines = codecs.getincrementaldecoder("utf-8-sig")(), 0
-        with self._open() as file:
+        with self.contents.open() as file:
             while True:
                 chunk = file.read(CHUNK)
                 waiting = decoder.getstate()[0]
@@ -212,15 +207,6 @@ class CsvParts:
                 except UnicodeDecodeError as error:
                     return n_lines + (waiting + chunk).count(b"\n", 0, error.start) + 1
                 n_lines += chunk.count(b"\n")
-
-
-@contextmanager
-def _unzipping(path: "Path") -> Iterator[None]:
-    """Turn the errors of a damaged gzip file into a `DataFileError`."""
-    try:
-        yield
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataFileError(f"{path} is a damaged gzip file: {error}.") from error
 
 
 def _type_of(values: "pd.Series") -> str:

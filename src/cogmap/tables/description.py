@@ -17,7 +17,7 @@ from .columns import Column
 from .medians import medians
 from .reading import Declared
 from .tally import Numbers, Tally
-from .unusable import attempted, usable
+from .unusable import usable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,21 +50,13 @@ def describe_table(
         What columns are in a table of which these are some rows.
     """
     by_name = {column.name: column for column in known}
-    columns = (
-        attempted(
-            partial(
-                describe,
-                frame[name],
-                name,
-                weight,
-                declared=said,
-                max_categories=max_categories,
-                known=by_name.get(name),
-            )
+    describers = (
+        partial(
+            describe, frame[name], name, weight, declared=said, known=by_name.get(name), max_categories=max_categories
         )
         for name, said in declared
     )
-    return usable(columns, drop=drop_unusable, declared=[name for name, said in declared if said is not None])
+    return usable(describers, drop=drop_unusable, declared=declared)
 
 
 def describe(
@@ -138,5 +130,5 @@ def learn_columns(
     if to_measure := [tally for tally in tallies if tally.to_measure]:
         sum(meter.counted(looked(to_measure, Tally.measure)))
     middles = medians([tally for tally in tallies if tally.kind in ("number", "date")], parts, meter)
-    columns = (attempted(partial(tally.column, most, middles.get(tally.name))) for tally in tallies)
-    return usable(columns, drop=drop_unusable, declared=[name for name, said in declared if said is not None])
+    describers = (partial(tally.column, most, middles.get(tally.name)) for tally in tallies)
+    return usable(describers, drop=drop_unusable, declared=declared)

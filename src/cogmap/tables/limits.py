@@ -4,12 +4,7 @@ Easy to get wrong: compressed files. Ten megabytes can hold ten gigabytes of one
 is counted while it is read.
 """
 
-import gzip
-import io
-import stat
-import zlib
 from pathlib import Path
-from typing import Any
 
 from ..errors import DataFileError, TooLargeError
 from ..intake.memory import available, in_words
@@ -81,54 +76,3 @@ def check_room(path: Path, need: int) -> None:
             f"To read {path} at once takes about {in_words(need)} of memory, and there are {in_words(there)}: fit it "
             "in passes (cogmap fit --memory), or give fewer rows or columns."
         )
-
-
-def check_readable(path: Path, *, again: bool) -> None:
-    """Refuse folders and devices, and pipes where the file is to be read `again`."""
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        raise DataFileError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if stat.S_ISDIR(mode):
-        raise DataFileError(f"{path} cannot be read: it is a folder.")
-    if stat.S_ISREG(mode):
-        return
-    if not stat.S_ISFIFO(mode):
-        raise DataFileError(f"{path} cannot be read: it is a device.")
-    if again:
-        raise DataFileError(f"{path} is a pipe, which can be read once only: save what it gives to a file.")
-
-
-def content_of(path: Path) -> bytes:
-    """Return the bytes of a file or a pipe, decompressed where they are gzip."""
-    check_readable(path, again=False)
-    there = available()
-    most = HARMLESS if there is None else there // TEXT_BYTES
-    try:
-        with path.open("rb") as file:
-            content = _taken(file, most)
-    except OSError as error:
-        raise DataFileError(f"{path} cannot be read: {error.strerror or error}.") from error
-    check_room(path, TEXT_BYTES * len(content))
-    if content[:2] != b"\x1f\x8b":
-        if path.suffix == ".gz":
-            raise DataFileError(f"{path} is not a gzip file, although its name ends in .gz: rename or compress it.")
-        return content
-    allowed = allowed_size(len(content))
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
-            whole = _taken(unpacked, min(allowed, most))
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataFileError(f"{path} is a damaged gzip file: {error}.") from error
-    check_size(path, len(whole), allowed)
-    check_room(path, TEXT_BYTES * len(whole))
-    return whole
-
-
-def _taken(file: Any, most: int) -> bytes:
-    """Return what a file holds, or a little more than `most` bytes of it; a read at once would ask for all memory."""
-    parts, size = [], 0
-    while size <= most and (part := file.read(CHUNK)):
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts)

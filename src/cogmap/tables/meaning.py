@@ -16,7 +16,7 @@ from ..intake.checks import not_finite_sentence
 from .amounts import may_be_amount
 from .columns import OTHER, Column, shortened
 from .dates import EARLIEST, LATEST, may_be_date
-from .reading import ENOUGH_ROWS, Reading
+from .reading import ENOUGH_ROWS
 
 FREQUENT = 0.01
 """Share of the rows from which on missing values have a concept of their own: a rarer one has next to no influence."""
@@ -28,27 +28,6 @@ MOST_RARE = 1_000
 """Most values of a category that are kept although they share the concept "… = other"."""
 UNNAMED = re.compile(r"(Unnamed: \d+(_level_\d+)?|x0|index|level_0|\s*)", re.IGNORECASE)
 """Names that a table's index has where it was written as a column."""
-
-
-def number_column(name: str, median: float, missing: bool, reading: Reading) -> Column:
-    """Return the column of numbers that vary."""
-    return Column(name, "number", fill=median, missing=missing, format=reading.format, remark=reading.remark)
-
-
-def date_column(
-    name: str, low: float, median: float, missing: bool, reading: Reading, parts: tuple[str, ...]
-) -> Column:
-    """Return the column of dates that vary; `low` is the first."""
-    return Column(
-        name,
-        "date",
-        fill=median,
-        missing=missing,
-        format=reading.format,
-        first=low,
-        parts=parts,
-        remark=reading.remark,
-    )
 
 
 def refuse_far_dates(name: str, low: float, high: float) -> None:

@@ -8,8 +8,10 @@ Easy to get wrong: memory. Of categories, all different values are held until th
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +23,7 @@ from .dates import PARTS, date_parts, in_words, parts_of
 from .meaning import (
     FREQUENT,
     category_column,
-    date_column,
     may_count,
-    number_column,
     refuse_far_dates,
     refuse_infinity,
     sequence_error,
@@ -112,28 +112,27 @@ class Tally:
 
     def add(self, values: "pd.Series", weight: Array | None = None) -> None:
         """Count some rows, each `weight` times."""
-        if self.dropped or self.problem is not None:
-            return
-        try:
-            self._add(values, np.ones(len(values)) if weight is None else weight)
-        except ValueError as error:
-            self.problem = error
+        if not self.dropped and self.problem is None:
+            with self._noting():
+                self._add(values, np.ones(len(values)) if weight is None else weight)
 
     def measure(self, values: "pd.Series", weight: Array | None = None) -> None:
         """Look at numbers or dates that are text, in the second pass."""
-        if self.problem is not None:
-            return
-        try:
-            self._measure(*_counting(values, np.ones(len(values)) if weight is None else weight), 0)
-        except ValueError as error:
-            self.problem = error
+        if self.problem is None:
+            with self._noting():
+                self._measure(*_counting(values, np.ones(len(values)) if weight is None else weight), 0)
 
     def settle(self) -> None:
         """Decide how text is read, once all of it was seen."""
-        if self.texts is None or self.problem is not None:
-            return
+        if self.texts is not None and self.problem is None:
+            with self._noting():
+                self.reading = self.texts.reading()
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Keep an error as the column's problem: all of them are told together."""
         try:
-            self.reading = self.texts.reading()
+            yield
         except ValueError as error:
             self.problem = error
 
@@ -261,9 +260,10 @@ class Tally:
                 raise sequence_error(self.name, low, high)
             median = self.held.median
         assert median is not None
+        more: dict[str, Any] = {"missing": self.missing, "format": reading.format, "remark": reading.remark}
         if reading.kind == "date":
-            return date_column(self.name, low, median, self.missing, reading, self._varying_parts(reading))
-        return number_column(self.name, median, self.missing, reading)
+            more |= {"first": low, "parts": self._varying_parts(reading)}
+        return Column(self.name, reading.kind, fill=median, **more)
 
     def _varying_parts(self, reading: Reading) -> tuple[str, ...]:
         # Divided by the length of a day, two moments of a far year may be the same.

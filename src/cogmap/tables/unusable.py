@@ -4,43 +4,38 @@ Easy to get wrong: what a user has said about a column is not overruled. One tha
 error, also where unusable columns are to be dropped.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 
 from ..errors import UnusableColumnError
 from .columns import Column
-
-Attempt = Column | ValueError
-
-
-def attempted(describe: Callable[[], Column]) -> Attempt:
-    """Return what a column means, or why it cannot be used."""
-    try:
-        return describe()
-    except ValueError as error:
-        return error
+from .reading import Declared
 
 
-def usable(attempts: Iterable[Attempt], *, drop: bool, declared: Collection[str] = ()) -> tuple[Column, ...]:
+def usable(
+    describers: Iterable[Callable[[], Column]], *, drop: bool, declared: Iterable[tuple[str, Declared]]
+) -> tuple[Column, ...]:
     """Return the columns; raise one error for all that cannot be used, or drop them.
 
     Parameters
     ----------
-    attempts : iterable of Column or ValueError
-        Each column, or what is wrong with it.
+    describers : iterable of callables
+        Each returns what a column means, or raises a ValueError that says what is wrong with it.
     drop : bool
         Whether columns that cannot be used are dropped.
-    declared : collection of str
-        Columns of which a user has said what they are; they are not dropped.
+    declared : iterable of (name, declared)
+        Columns, and what a user has said of them; those of which something was said are not dropped.
     """
     columns: list[Column] = []
     errors: list[ValueError] = []
-    for one in attempts:
-        if isinstance(one, Column):
-            columns.append(one)
-        elif drop and isinstance(one, UnusableColumnError) and one.name not in declared:
-            columns.append(Column(one.name, "dropped", remark=one.reason))
-        else:
-            errors.append(one)
+    said = {name for name, kind in declared if kind is not None}
+    for describe in describers:
+        try:
+            columns.append(describe())
+        except ValueError as error:
+            if drop and isinstance(error, UnusableColumnError) and error.name not in said:
+                columns.append(Column(error.name, "dropped", remark=error.reason))
+            else:
+                errors.append(error)
     if len(errors) == 1:
         raise errors[0]
     if errors:

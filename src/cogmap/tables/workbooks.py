@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataFileError
 from ..intake.progress import Meter
+from .contents import content_of, refusing
 from .layout import SAMPLE, check_names, column_names
-from .limits import CELL_BYTES, allowed_size, check_size, content_of, part_rows
+from .limits import CELL_BYTES, allowed_size, check_size, part_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,12 +121,8 @@ def sheet_cells(path: Path, content: bytes, sheet: str | None) -> tuple["pd.Exce
         import python_calamine  # noqa: F401 # pandas imports it, but names another way out
     except ImportError as error:
         raise ImportError(f'Reading {path.name} needs pandas and calamine: pip install "cogmap[excel]".') from error
-    try:
+    with refusing(f"{path} is a damaged workbook"):
         book = pd.ExcelFile(io.BytesIO(content), engine="calamine")
-    except MemoryError:
-        raise
-    except Exception as error:  # calamine raises errors of its own for each kind of file
-        raise DataFileError(f"{path} is a damaged workbook: {_reason(error)}.") from error
     names = [str(name) for name in book.sheet_names]
     if not names:
         raise DataFileError(f"{path} is a workbook without sheets.")
@@ -139,13 +136,6 @@ def parsed_sheet(path: Path, book: "pd.ExcelFile", sheet: str, **options: Any) -
     """Return the cells of a sheet as a frame."""
     import pandas as pd
 
-    try:
-        return pd.read_excel(book, sheet_name=sheet, header=None, index_col=None, **options)
-    except MemoryError:
-        raise
-    except Exception as error:  # calamine raises errors of its own for each kind of file
-        raise DataFileError(f"Sheet {sheet!r} of {path} is damaged: {_reason(error)}.") from error
-
-
-def _reason(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    with refusing(f"Sheet {sheet!r} of {path} is damaged"):
+        frame: pd.DataFrame = pd.read_excel(book, sheet_name=sheet, header=None, index_col=None, **options)
+    return frame

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Array, Codes
+from .space import NUMPY, Space
 
 MOST_ROWS = 30_000
 """Most rows that are fitted at once, in an order of their own; more are fitted block by block in the order given."""
@@ -41,10 +42,11 @@ class Rows:
         return type(self)(*arrays, self.n_classes, self.even)
 
 
-def weighted_rows(X: Array, codes: Codes, frequency: Array, share: Array) -> Rows:
+def weighted_rows(X: Array, codes: Codes, frequency: Array, share: Array, space: Space = NUMPY) -> Rows:
     """Return rows that count as often as their frequency says, times the weight of their class."""
-    weight = frequency * share[codes]
-    return Rows(X, codes, weight, np.minimum(1.0, frequency) * share[codes], len(share), bool((weight == 1).all()))
+    xp, own = space.xp, space.take(space.put(share), codes)
+    weight, unit = frequency * own, xp.clip(frequency, None, 1.0) * own
+    return Rows(X, codes, weight, unit, len(share), bool(xp.all(weight == 1)))
 
 
 @dataclass(frozen=True)
