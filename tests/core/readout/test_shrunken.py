@@ -143,7 +143,7 @@ def test_a_row_that_stopped_does_not_start_again_where_the_cap_is_higher(space, 
     monkeypatch.setattr(ShrunkReadout, "_innovations", lambda *_: space.put(Q))
     Q = np.sqrt([[0.1, 0.45, 0.01, 0.01], [0.1, 0.3, 0.1, 1.0], [0.1, 0.3, 0.3, 0.1], [0.1, 0.3, 0.1, 2.0]])
     terms = readout.terms(space, None, space.put(np.zeros((4, 1))))
-    factors = space.host(terms.values) / Q[:, 1:]
+    factors = space.host(terms.values(space)) / Q[:, 1:]
     np.testing.assert_allclose(factors, [[0, 0, 0], [0.9, 0.5, 0.2], [0.9, 0, 0], [0.9, 0.5, 0]], rtol=1e-14)
     assert (~space.host(terms.stopped)).sum(axis=1).tolist() == [0, 3, 1, 2]
 

@@ -71,7 +71,7 @@ def split(readout: Readout, network: Network, initial: Array) -> Split:
     first: Terms = parts[0]
     stopped = _joined([part.stopped for part in parts], n, readout.n_iter + 1).astype(bool)
     return Split(
-        _joined([part.values for part in parts], n, len(first.coefficients)),
+        _joined([part.values(NUMPY) for part in parts], n, len(first.coefficients)),
         first.coefficients,
         first.iteration,
         first.concept,

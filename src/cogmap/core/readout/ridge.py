@@ -65,7 +65,7 @@ class IncrementReadout:
         course = Course(space, network, self.reference, self.n_iter)
         gain = np.r_[1.0, np.full(self.n_iter, course.gain)]
         blocks = (increment.E for increment in increments(course, initial))
-        return block_terms(space, blocks, self.coefficients * gain[:, None, None], self.constant)
+        return block_terms(blocks, self.coefficients * gain[:, None, None], self.constant)
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return the outer weights on the states and their bias."""

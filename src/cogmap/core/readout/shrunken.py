@@ -81,14 +81,16 @@ class ShrunkReadout:
         sizes = np.diff([1, *self.basis.ends])
         iteration = np.repeat(np.arange(len(sizes)), sizes)
         first = float(self.basis.to_innovations[0, 0])
-        values = stopped = None
+        parts, stopped = [], None
         if len(iteration):
             Q = self._innovations(space, network, initial)
             stopped = self._stopped(space, Q)
             factor = space.xp.where(stopped, 0.0, space.put(self.shrink))
-            values = Q[:, 1:] * space.take(factor, space.put(iteration), axis=1)
+            bounds = enumerate(pairwise([1, *self.basis.ends]))
+            parts = [(Q[:, a:b], factor[:, t : t + 1]) for t, (a, b) in bounds if b > a]
         concept = np.concatenate(self.basis.columns)
-        return Terms(values, self.coefficients[1:], iteration, concept, first * self.coefficients[0], stopped=stopped)
+        base = first * self.coefficients[0]
+        return Terms(tuple(parts), self.coefficients[1:], iteration, concept, base, stopped=stopped)
 
     def _innovations(self, space: Space, network: Network, initial: DeviceArray) -> DeviceArray:
         """Return Q of rows with these initial states, shape (n, p + 1)."""

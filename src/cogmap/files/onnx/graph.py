@@ -114,8 +114,8 @@ class Tensor:
         return self.apply("Greater", other)
 
     def __getitem__(self, columns: tuple[slice, slice]) -> "Tensor":
-        """Return the columns from some one on."""
-        return self.apply("Slice", np.array([columns[1].start]), np.array([np.iinfo(np.int64).max]), np.array([1]))
+        """Return consecutive columns."""
+        return self.apply("Slice", np.array([columns[1].start]), np.array([columns[1].stop]), np.array([1]))
 
     def where(self, true: Operand, false: Operand) -> "Tensor":
         """Return `true` where this tensor holds, and `false` elsewhere."""

@@ -20,6 +20,8 @@ from .concepts import initial_states
 from .graph import Tensor, hstack, total
 from .space import GraphSpace
 
+GRAPH = cast(Space, GraphSpace())
+
 
 class Split:
     """The decoded scores of rows as a sum.
@@ -28,8 +30,9 @@ class Split:
     ----------
     base : array of shape (N,)
         The same for all rows.
-    members : list of (block, terms, coefficients)
-        What is read of the states: the network's place among the blocks, its terms, and what these are multiplied by.
+    members : list of (block, terms, values, coefficients)
+        What is read of the states: the network's place among the blocks, its terms, what rows have in them (None where
+        there are none), and what that is multiplied by.
     cases : list of Tensors of shape (n, N)
         What resemblance to remembered rows adds; empty without cases.
     """
@@ -38,7 +41,7 @@ class Split:
         self.rows = rows
         self.networks = [model.network for model in fitted.networks]
         self.shape = fitted.outer_weights.shape
-        self.members: list[tuple[int, Terms, Array]] = []
+        self.members: list[tuple[int, Terms, Tensor | None, Array]] = []
         self.cases: list[Tensor] = []
         raw = fitted.constant
         for model, weight in fitted.members:
@@ -47,14 +50,14 @@ class Split:
             raw = raw + weight * (read.base - zero) / (one - zero)
             decode = weight / (one - zero) * fitted.decision.projection
             block = next(i for i, network in enumerate(self.networks) if network is model.network)
-            self.members.append((block, read, read.coefficients @ decode))
+            self.members.append((block, read, read.values(GRAPH), read.coefficients @ decode))
             if read.cases is not None:
                 self.cases.append(read.cases @ decode)
         self.base = fitted.decision(raw)
 
     def scores(self) -> Tensor:
         """Return the score of each class, shape (n, N)."""
-        parts = [read.values @ coefficients for _, read, coefficients in self.members if read.values is not None]
+        parts = [values @ coefficients for _, _, values, coefficients in self.members if values is not None]
         parts += self.cases
         return total(parts) + self.base if parts else self.rows.repeated(self.base)
 
@@ -65,21 +68,21 @@ class Split:
     def _block(self, index: int, n_concepts: int) -> Tensor:
         n_states, _, n_classes = self.shape
         parts = []
-        for block, read, coefficients in self.members:
-            if block == index and read.values is not None:
+        for block, read, values, coefficients in self.members:
+            if block == index and values is not None:
                 # A cell without a column of its own takes the first one, with coefficient 0.
                 column = np.zeros((n_states, n_concepts), dtype=np.intp)
                 factor = np.zeros((n_states, n_concepts, n_classes))
                 column[read.iteration, read.concept] = np.arange(len(coefficients))
                 factor[read.iteration, read.concept] = coefficients
-                parts.append(read.values.columns(column).apply("Unsqueeze", np.array([3])) * factor)
+                parts.append(values.columns(column).apply("Unsqueeze", np.array([3])) * factor)
         return total(parts) if parts else self.rows.repeated(np.zeros((n_states, n_concepts, n_classes)))
 
 
 def _terms(model: Model, rows: Tensor) -> Terms:
     """Return the raw scores of rows as sums, recorded; without concepts the base is all."""
     if model.concepts.varies.any():
-        return model.readout.terms(cast(Space, GraphSpace()), model.network, initial_states(model.concepts, rows))
+        return model.readout.terms(GRAPH, model.network, initial_states(model.concepts, rows))
     return model.readout.terms(NUMPY, model.network, np.zeros((1, 0)))
 
 
