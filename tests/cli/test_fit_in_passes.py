@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, load
 from cogmap.cli import main
+from cogmap.cli.console import Memory
 from cogmap.cli.fit import TUNED_ROW
-from cogmap.cli.memory import MEMORY
 from cogmap.core.sums.rows import MOST_ROWS
 from cogmap.intake import blocks
 from cogmap.intake.memory import BLOCK, in_words
@@ -112,10 +112,10 @@ def test_one_concept_is_one(tmp_path):
     ("text", "n_bytes"), [("2GB", 2 * 10**9), ("1.5 mb", 1_500_000), ("500K", 500_000), ("7", 7), ("1GiB", 10**9)]
 )
 def test_amounts_of_memory(text, n_bytes):
-    assert MEMORY.convert(text, None, None) == n_bytes
+    assert Memory().convert(text, None, None) == n_bytes
 
 
 def test_amounts_of_memory_in_words_and_what_is_none():
     assert [in_words(n) for n in (2 * 10**9, 1_500_000, 12)] == ["2 GB", "1.5 MB", "12 bytes"]
     with pytest.raises(click.BadParameter, match="'plenty' is not an amount of memory: give it as 500MB or 2GB"):
-        MEMORY.convert("plenty", None, None)
+        Memory().convert("plenty", None, None)

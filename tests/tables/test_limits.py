@@ -15,6 +15,7 @@ from cogmap.errors import TooLargeError
 from cogmap.intake import memory
 from cogmap.intake.progress import Meter
 from cogmap.tables import csv_parts, layout, limits, lines
+from cogmap.tables.contents import Contents
 from cogmap.tables.parts import open_parts
 from cogmap.tables.table import read_table
 
@@ -66,7 +67,7 @@ def test_no_more_is_read_of_a_file_without_lines_than_the_limit(tmp_path, monkey
             taken.append(len(found))
             return found
 
-    monkeypatch.setattr(csv_parts.CsvParts, "_open", lambda self: Counting(self.path))
+    monkeypatch.setattr(Contents, "open", lambda self: Counting(self.path))
     with pytest.raises(DataFileError, match="more than 1,000 characters"):
         open_parts(path)
     assert sum(taken) < 4_000

@@ -1,4 +1,4 @@
-r"""What the commands share: text that a terminal may show, and files that can be read or written.
+r"""What the commands share: text that a terminal may show, files that can be read or written, amounts of memory.
 
 Easy to get wrong: text from a file. Names of columns, values and messages may hold control characters, by which a
 terminal moves its cursor, hides text or shows it backwards. Whatever is printed goes through `printable`.
@@ -17,6 +17,9 @@ import click
 
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but tab and line end, those that turn the direction of writing, and halves of characters."""
+
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+"""Amounts of memory, by how their units begin."""
 
 CHUNK = 1 << 20
 """Bytes of a pipe to copy at a time."""
@@ -133,3 +136,18 @@ class InputFile(click.Path):
                     self.fail(f"the {name} gives more than half of the free space in {folder.name}.", param, ctx)
                 file.write(chunk)
         return copy
+
+
+class Memory(click.ParamType):
+    """An amount of memory as a number of bytes."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", str(value).lower())
+        if match is None:
+            self.fail(f"{value!r} is not an amount of memory: give it as 500MB or 2GB.", param, ctx)
+        return round(float(match[1]) * UNITS[match[2]])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from .inputs import FILE, NEW_FILE, columns_for, data_options, load_model, read_data, target_of, with_target
+from .inputs import FILE, NEW_FILE, data_options, labelled, load_model
 from .output import emit, json_option, say, show
 
 
@@ -47,9 +47,7 @@ def edit(
     from ..quality.folds import possible_folds
 
     before = load_model(model)
-    name = target_of(before, target)
-    X, y = with_target(read_data(data, delimiter, header), name)
-    X = columns_for(before, X)
+    X, y = labelled(before, data, target, delimiter, header)
     after = before.edit(Knowledge.load(knowledge), X, y)
     if output is not None:
         after.save(output, data=data)
@@ -62,8 +60,7 @@ def edit(
             say(f"There is no cross-validation: {reason}")
         comparison = before.compare(after, X, y, n_folds=possible or None)
     else:
-        other, truth = with_target(read_data(test, delimiter, header), name)
-        comparison = before.compare(after, columns_for(before, other), truth)
+        comparison = before.compare(after, *labelled(before, test, target, delimiter, header))
     if as_json:
         parts = {part: comparison.to_frame(part).reset_index() for part in ("scores", "rows", "relevance", "edges")}
         changes = {part: frame.to_dict("records") for part, frame in parts.items()}

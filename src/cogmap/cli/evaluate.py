@@ -93,8 +93,7 @@ def _of_model(model: Any, passes: DataPasses, target: str | None) -> "Evaluation
             encoded = rows(known)
             outcomes.add(rows.network.predict_proba(encoded), codes, classes.codes(rows.network.predict(encoded)))
     labels.check()
-    for note in (*labels.notes, *(rows.remark,) * bool(rows.remark)):
-        say(note)
+    say(*labels.notes, *(rows.remark,) * bool(rows.remark))
     classes.check()
     rows.unseen.warn()
     return outcomes.evaluation([spelled(value) for value in model.classes_])

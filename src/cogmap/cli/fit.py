@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from ..intake.memory import BLOCK, in_words
+from .console import Memory
 from .inputs import FILE, NEW_FILE, at_once, data_options, open_data, with_target
-from .memory import MEMORY
 from .network import classes_option, network_options, refuse_given, say_dropped, unfitted
 from .output import emit, json_option, say, show, table_text
 
@@ -22,7 +22,7 @@ TUNED_ROW = 24_000
 @click.option("--model", type=NEW_FILE, metavar="FILE", help="Where to write the model, such as people.cogmap.")
 @click.option(
     "--memory",
-    type=MEMORY,
+    type=Memory(),
     default="4GB",
     show_default=True,
     help="A file that takes more than this at once is fitted in passes.",
@@ -101,8 +101,7 @@ def _fit_in_passes(
     chosen = unfitted(columns, **network)
     say(f"At once, the fit takes {over}: it goes in passes over the file.")
     fitted = tabular_stream.fit(opened, chosen, target=target, classes=classes, progress=True)
-    for note in fitted.notes:
-        say(note)
+    say(*fitted.notes)
     return fitted.classifier, fitted.n_rows
 
 

@@ -45,8 +45,7 @@ def read_data(path: Path, delimiter: str | None, header: bool | None) -> "pd.Dat
     from ..tables.table import read_table
 
     table = read_table(path, delimiter=delimiter, header=header, sheet=sheet_given())
-    for note in table.notes:
-        say(note)
+    say(*table.notes)
     return table.frame
 
 
@@ -60,8 +59,7 @@ def open_data(path: Path, delimiter: str | None, header: bool | None) -> "TableP
 def at_once(table: "TableParts") -> "pd.DataFrame":
     """Read a table that was opened; say on stderr what was decided."""
     frame = table.at_once()
-    for note in table.notes:
-        say(note)
+    say(*table.notes)
     return frame
 
 
@@ -87,8 +85,7 @@ def with_target(frame: "pd.DataFrame", target: str, *, classes: bool = True) -> 
     labels = Target(target, classes=classes)
     labels.add(frame.loc[known, target], int((~known).sum()))
     labels.check()
-    for note in labels.notes:
-        say(note)
+    say(*labels.notes)
     if not known.all():
         frame = frame[known].reset_index(drop=True)
     return frame.drop(columns=target), pd.Series(labels.labels(frame[target]), name=target)
@@ -115,6 +112,15 @@ def columns_for(model: Any, frame: "pd.DataFrame") -> "pd.DataFrame":
     if remark:
         say(remark)
     return frame[columns]
+
+
+def labelled(
+    model: Any, path: Path, target: str | None, delimiter: str | None, header: bool | None
+) -> tuple["pd.DataFrame", "pd.Series"]:
+    """Read a table at once: the columns that a model needs, and the classes."""
+    name = target_of(model, target)
+    X, y = with_target(read_data(path, delimiter, header), name)
+    return columns_for(model, X), y
 
 
 def known_columns(model: Any, names: list[Any]) -> tuple[list[Any], str]:

@@ -19,9 +19,10 @@ from .console import check_new_file, printable, printable_json
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-def say(message: str) -> None:
-    """Print a message on stderr."""
-    click.echo(printable(message), err=True)
+def say(*messages: str) -> None:
+    """Print messages on stderr, each on a line of its own."""
+    for message in messages:
+        click.echo(printable(message), err=True)
 
 
 def show(text: str) -> None:

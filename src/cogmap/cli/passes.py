@@ -51,8 +51,7 @@ class DataPasses:
         """Check the file, or its parts up to row `last`; say on stderr what was decided."""
         self.table.scan(self._meter, last=last)
         self._meter.n_rows = self.table.n_rows
-        for note in self.table.notes:
-            say(note)
+        say(*self.table.notes)
 
     def parts(self) -> "Iterator[pd.DataFrame]":
         """Yield the rows, some at a time."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .inputs import FILE, NEW_FILE, columns_for, data_options, load_model, read_data, target_of, with_target
+from .inputs import FILE, NEW_FILE, data_options, labelled, load_model
 from .output import emit, json_option, say, show
 
 
@@ -45,8 +45,7 @@ def report(
     from ..report.words import summary
 
     classifier = load_model(model)
-    X, y = with_target(read_data(data, delimiter, header), target_of(classifier, target))
-    X = columns_for(classifier, X)
+    X, y = labelled(classifier, data, target, delimiter, header)
     facts = write_report(classifier, X, y, output, title=title, n_folds=folds)
     say(f"Report written to {output}.")
     if as_json:

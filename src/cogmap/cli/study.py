@@ -223,8 +223,7 @@ def _existing(path: Path) -> Path:
 
 
 def _said(paths: list[Path]) -> None:
-    for path in paths:
-        say(f"wrote {path}")
+    say(*(f"wrote {path}" for path in paths))
 
 
 @study.command()

@@ -117,7 +117,7 @@ class DaskBlocks(Source[B], Generic[B]):
         runs = [delayed(_run)(function, part, start) for part, start in zip(self.parts, self.starts, strict=True)]
         while len(runs) > 1:
             pairs = [runs[i : i + 2] for i in range(0, len(runs), 2)]
-            runs = [delayed(_joined)(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+            runs = [delayed(Run.merge)(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
         run: Run[S] = _computed(self.client, runs[0])
         return run.total
 
@@ -140,10 +140,6 @@ class _Constant(Generic[D]):
 
 def _run(work: _Constant[S], blocks: list[Any], start: int) -> Run[S]:
     return Run.from_parts(map(work.value(NUMPY), blocks), start)
-
-
-def _joined(one: Run[S], other: Run[S]) -> Run[S]:
-    return one.merge(other)
 
 
 def _mapped(work: _Constant[D], blocks: list[Any]) -> list[D]:

@@ -52,33 +52,21 @@ def is_workbook(path: Path, start: bytes, opened: Callable[[], Any]) -> bool:
 class SheetParts:
     """A sheet of a workbook, which is read at once: it has a million rows at most."""
 
-    path: Path
     frame: "pd.DataFrame"
     notes: list[str]
+    names: list[str]
+    n_rows: int
+    n_bytes: int
 
     @classmethod
     def opened(cls, path: Path, content: bytes | None, header: bool | None, sheet: str | None) -> "SheetParts":
         """Read a sheet."""
         frame, notes = _sheet(path, content_of(path) if content is None else content, header, sheet)
-        check_names(path, [str(name) for name in frame.columns])
+        names = [str(name) for name in frame.columns]
+        check_names(path, names)
         if len(frame) == 0:
             raise DataFileError(f"{path} has columns but no rows.")
-        return cls(path, frame, notes)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return [str(name) for name in self.frame.columns]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.frame)
-
-    @property
-    def n_bytes(self) -> int:
-        """About how much memory it takes."""
-        return int(CELL_BYTES * self.frame.size)
+        return cls(frame, notes, names, len(frame), CELL_BYTES * frame.size)
 
     def scan(self, meter: Meter, *, last: int | None = None) -> None:
         """Do nothing: the sheet was checked when it was read."""
