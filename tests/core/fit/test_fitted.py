@@ -110,3 +110,14 @@ def test_it_is_frozen_and_a_changed_copy_remembers_nothing(single):
     single.memory["something"] = 1
     assert pickle.loads(pickle.dumps(single)).memory == copy.deepcopy(single).memory == {"something": 1}
     assert replace(single, longest=7).memory == {}
+
+
+@pytest.mark.parametrize("parameters", [{}, {"alpha": 1.0}, {"alpha": 0.0, "max_iter": 2}, {"cases": True}], ids=str)
+def test_scores_of_a_row_have_the_same_bits_in_any_batch(parameters, rng):
+    """Also where rows are so many that threads share them, and where numbers are beyond what was seen."""
+    X = rng.normal(size=(1700, 4)) * np.where(np.arange(1700) % 7 == 0, 5.0, 1.0)[:, None]
+    fitted = LTCNClassifier(**parameters).fit(X[:120], (X[:120, 0] * X[:120, 1] > 0) * 1).fitted_
+    whole = fitted.scores(X)
+    for size in (1, 7, 191, 193, 400):
+        for begin in range(0, 400, size):
+            assert (fitted.scores(X[begin : begin + size]) == whole[begin : begin + size]).all()

@@ -18,7 +18,7 @@ from scipy.linalg import block_diag
 
 from ..decision.decision import Decision
 from ..network.dynamics import Dynamics, diagnose, merged
-from ..sums.space import NUMPY, DeviceArray, Space
+from ..sums.space import NUMPY, DeviceArray, Space, in_blocks
 from ..types import Array, Codes
 from .model import Model, Summary
 
@@ -135,7 +135,10 @@ class Fitted:
 
     def scores(self, X: DeviceArray, space: Space = NUMPY) -> DeviceArray:
         """Return the scores of rows in log-odds, shape (n, n_classes)."""
-        return self.raw(X, space) @ space.put(self.decision.projection) + space.put(self.decision.offset)
+        raw = self.raw(X, space)
+        if space.numpy:
+            return in_blocks(self.decision, raw)
+        return raw @ space.put(self.decision.projection) + space.put(self.decision.offset)
 
     def codes(self, X: Array) -> Codes:
         """Return the position of each row's class among the classes."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Array
-from .threads import side_by_side
+from .threads import one_blas_thread, side_by_side
 
 DeviceArray = Any
 """An array of any library that follows the array API standard."""
@@ -322,12 +322,15 @@ def in_blocks(function: Callable[[Array], Array], X: Array) -> Array:
     A matrix product rounds differently for other shapes, and an ill-conditioned readout multiplies that. In blocks of
     one fixed shape, the result for a row does not depend on which rows came with it.
     """
-    each = side_by_side if len(X) > MANY_STRIPS * STRIP else map
-    return np.concatenate(list(each(function, blocks(X))))[: len(X)]
+    if len(X) > MANY_STRIPS * STRIP:
+        return np.concatenate(list(side_by_side(function, blocks(X))))[: len(X)]
+    with one_blas_thread():  # as where they are many
+        return np.concatenate([function(block) for block in blocks(X)])[: len(X)]
 
 
 def blocks(X: Array) -> Iterator[Array]:
-    """Yield the rows in blocks of exactly `STRIP`, the last one padded with zeros."""
-    padded = np.concatenate([X, np.zeros((-len(X) % STRIP, X.shape[1]))])
-    for start in range(0, len(padded), STRIP):
-        yield padded[start : start + STRIP]
+    """Yield the rows in blocks of exactly `STRIP`, the last one padded with zeros; all in one memory order."""
+    for rows in slices(len(X), STRIP) if len(X) else ():
+        block = np.zeros((STRIP, X.shape[1]), order="F")
+        block[: rows.stop - rows.start] = X[rows]
+        yield block

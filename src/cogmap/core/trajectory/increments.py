@@ -53,11 +53,15 @@ class Increment(NamedTuple):
 
 
 class About(NamedTuple):
-    """The reference row in one iteration: z = c(A_ref W + b), r = tanh z, and r of the iteration before."""
+    """The reference row in one iteration: z = c(A_ref W + b), r = tanh z, and r of the iteration before.
+
+    `short` says that d² is below `SHORT` for every row whose states are within the activation's range.
+    """
 
     z: DeviceArray
     r: DeviceArray
     r_before: DeviceArray
+    short: bool
 
 
 class Course:
@@ -77,6 +81,7 @@ class Course:
         to_next = f.slope * network.weights
         self.reference, self.first, self.later = map(space.put, (reference, to_next, self.gain * to_next))
         self._states = states(network, reference[None])
+        self._largest = np.full(len(reference), network.phi * (f.high - f.low))
         self._known: list[About] = []
         if n_iter:
             self.about(n_iter - 1)
@@ -86,8 +91,17 @@ class Course:
         while len(self._known) <= t:
             z = self.network.activation.slope * (next(self._states) @ self.network.weights + self.network.bias)[0]
             r = self.space.put(np.tanh(z))
-            self._known.append(About(self.space.put(z), r, self._known[-1].r if self._known else r))
+            before = self._known[-1].r if self._known else r
+            self._known.append(About(self.space.put(z), r, before, self._is_short()))
         return self._known[t]
+
+    def _is_short(self) -> bool:
+        """Say whether the next d is small, by a bound: |d| ≤ c |D| |W|, and |tanh a − tanh b| ≤ |a − b|."""
+        if not self._known:
+            return False
+        d = self.network.activation.slope * (self._largest @ np.abs(self.network.weights))
+        self._largest = self.gain * d
+        return bool((d * d < SHORT).all())
 
 
 def increments(course: Course, initial: DeviceArray) -> Iterator[Increment]:
@@ -176,10 +190,11 @@ def step(
     z: DeviceArray,
     r: DeviceArray,
     r_before: DeviceArray,
+    short: bool = False,
 ) -> Increment:
     """Take one iteration, with g = pulled + start; numpy overwrites `pulled`."""
     if space.numpy:
-        return _in_place(pulled, start, d, e_before, z, r, r_before)
+        return _in_place(pulled, start, d, e_before, z, r, r_before, short)
     start = space.xp.zeros_like(pulled) if start is None else start
     compiled = STEP(space, pulled, start, d, e_before, z, r, r_before)
     if compiled is not None:
@@ -210,13 +225,16 @@ def _polynomial(s: Any, first: float, *others: float) -> Any:
 
 
 def _in_place(
-    g: Array, start: Array | None, d: Array, e_before: Array, z: Array, r: Array, r_before: Array
+    g: Array, start: Array | None, d: Array, e_before: Array, z: Array, r: Array, r_before: Array, short: bool
 ) -> Increment:
-    """Do the same in as few passes over memory as numpy allows, and without its slow tanh; `g` is overwritten."""
+    """Do the same in as few passes over memory as numpy allows, and without its slow tanh; `g` is overwritten.
+
+    What is done with a number depends on that number alone, never on the rows that come with it.
+    """
     if start is not None:
         g += start
     e = _apart(g, z, r)
-    tanh_d, E = tanh_parts(d)
+    tanh_d, E = tanh_parts(d, short)
     E *= 1.0 - r * r_before
     h = r + e
     # E lacks what the row's course has beyond the reference's: tanh d (e r′ + h e′). From here on g is only memory.
@@ -241,12 +259,17 @@ def _apart(g: Array, z: Array, r: Array) -> Array:
     tanh_g = tanh_parts(g)[0]
     below = tanh_g * r
     below += 1.0
-    if below.ravel(order="K").min(initial=1.0) < LEAST_DIVISOR:
-        return one_minus_product(np.tanh(z + g), r) * tanh_g
     decay = np.exp(-2 * np.abs(z))
-    tanh_g *= 4 * decay / (1 + decay) ** 2
-    tanh_g /= below
-    return tanh_g
+    e: Array = tanh_g * (4 * decay / (1 + decay) ** 2)
+    flat = below.ravel(order="K")
+    if flat.min(initial=1.0) < LEAST_DIVISOR:
+        lost = flat < LEAST_DIVISOR
+        e /= np.maximum(below, LEAST_DIVISOR)
+        exact = one_minus_product(np.tanh(z + g), r) * tanh_g
+        np.putmask(e.ravel(order="K"), lost, exact.ravel(order="K"))
+        return e
+    e /= below
+    return e
 
 
 def one_minus_product(x: Array, y: Array) -> Array:
@@ -255,12 +278,15 @@ def one_minus_product(x: Array, y: Array) -> Array:
     return np.subtract(1.0, product, out=product)
 
 
-def tanh_parts(u: Array) -> tuple[Array, Array]:
-    """Return tanh(u), and tanh(u) − u to full relative precision; `u` has no gaps in memory."""
+def tanh_parts(u: Array, short: bool = False) -> tuple[Array, Array]:
+    """Return tanh(u), and tanh(u) − u to full relative precision; `u` has no gaps in memory.
+
+    `short` promises that all numbers are small; it is not believed where one is not.
+    """
     s = u * u
     flat = s.ravel(order="K")
     largest = flat.max(initial=0.0)
-    above, under = (SHORT_NUMERATOR, SHORT_DENOMINATOR) if largest < SHORT else (NUMERATOR, DENOMINATOR)
+    above, under = (SHORT_NUMERATOR, SHORT_DENOMINATOR) if short and largest < SHORT else (NUMERATOR, DENOMINATOR)
     rest, below = s * -above[0], s * under[0]
     for value, (*middle, last), sign in ((rest, above[1:], -1.0), (below, under[1:], 1.0)):
         for coefficient in middle:
@@ -287,7 +313,7 @@ def states_readout(network: Network, reference: Array, coefficients: Array) -> t
     f, phi, course = network.activation, network.phi, Course(NUMPY, network, reference)
     R, constant = coefficients.copy(), np.zeros(coefficients.shape[2])
     for t in range(1, len(coefficients)):
-        _, r, r_before = course.about(t - 1)
+        _, r, r_before, _ = course.about(t - 1)
         L, K = course.later * (1 - r * r_before), coefficients[t]
         if t == 1:
             R[0] -= (1 - phi) * K + L @ K
