@@ -35,7 +35,7 @@ A multiple of the heights of BLAS micro-kernels (4, 8, 12, 16), and small enough
 OpenBLAS's kernel of height 12 rounds the last four otherwise (`benchmarks/contract.py`).
 """
 
-STRIP_NUMBERS = 40_000
+STRIP_NUMBERS = 60_000
 """Numbers of a strip that training works on: fewer, and threads wait for each other between operations; more, and they
 leave the cache.
 """
