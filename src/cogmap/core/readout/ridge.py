@@ -64,8 +64,11 @@ class IncrementReadout:
         """Return the raw class scores of rows with these initial states as sums over the increments."""
         course = Course(space, network, self.reference, self.n_iter)
         gain = np.r_[1.0, np.full(self.n_iter, course.gain)]
-        blocks = (increment.E for increment in increments(course, initial))
-        return block_terms(blocks, self.coefficients * gain[:, None, None], self.constant)
+        return block_terms(
+            lambda: (increment.E for increment in increments(course, initial)),
+            self.coefficients * gain[:, None, None],
+            self.constant,
+        )
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return the outer weights on the states and their bias."""

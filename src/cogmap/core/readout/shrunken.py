@@ -90,7 +90,7 @@ class ShrunkReadout:
             parts = [(Q[:, a:b], factor[:, t : t + 1]) for t, (a, b) in bounds if b > a]
         concept = np.concatenate(self.basis.columns)
         base = first * self.coefficients[0]
-        return Terms(tuple(parts), self.coefficients[1:], iteration, concept, base, stopped=stopped)
+        return Terms(lambda: parts, self.coefficients[1:], iteration, concept, base, stopped=stopped)
 
     def _innovations(self, space: Space, network: Network, initial: DeviceArray) -> DeviceArray:
         """Return Q of rows with these initial states, shape (n, p + 1)."""

@@ -52,7 +52,7 @@ class StateReadout:
 
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
         """Return the raw class scores of rows with these initial states as sums over the states."""
-        return block_terms(states(network, initial, space), self.weights, self.bias)
+        return block_terms(lambda: states(network, initial, space), self.weights, self.bias)
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return the outer weights and bias."""

@@ -13,7 +13,7 @@ nothing cancels against an earlier state. Scores, contributions, scores on a dev
 Easy to get wrong: n × (T + 1) × M × N terms can be more than a memory holds: the two factors v and C are kept.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,8 +30,10 @@ class Terms:
 
     Attributes
     ----------
-    parts : tuple of (array of shape (n, p_t), array of shape (n, 1) or None), in a space
-        What each row has in the terms of each iteration that is read, and a factor of all of them; no part is empty.
+    parts : callable
+        Yields for each iteration that is read what each row has in its terms, an array of shape (n, p_t) in a space,
+        and a factor of all of them, of shape (n, 1), or None. No part is empty. Late iterations are computed once
+        earlier ones are summed, so that few are held at a time.
     coefficients : array of shape (p, N)
         What each term counts for each class.
     iteration, concept : int arrays of shape (p,)
@@ -44,7 +46,7 @@ class Terms:
         Whether the gate has ended the reasoning of the row at each iteration; None without a gate.
     """
 
-    parts: tuple[tuple[DeviceArray, DeviceArray | None], ...]
+    parts: Callable[[], Iterable[tuple[DeviceArray, DeviceArray | None]]]
     coefficients: Array
     iteration: Codes
     concept: Codes
@@ -54,14 +56,14 @@ class Terms:
 
     def values(self, space: Space) -> DeviceArray | None:
         """Return what each row has in each term, shape (n, p); None where there are no terms."""
-        columns = [values if factor is None else values * factor for values, factor in self.parts]
+        columns = [values if factor is None else values * factor for values, factor in self.parts()]
         return space.hstack(columns) if columns else None
 
     def scores(self, space: Space, n_rows: int) -> DeviceArray:
         """Return the sum of all parts, shape (n, N)."""
         scores, start = space.zeros(n_rows, len(self.base)) + space.put(self.base), 0
         coefficients = space.put(self.coefficients)
-        for values, factor in self.parts:
+        for values, factor in self.parts():
             part = values @ coefficients[start : start + values.shape[1], :]
             scores += part if factor is None else part * factor
             start += values.shape[1]
@@ -89,14 +91,19 @@ def raw_scores(readout: Readout, space: Space, network: Network, initial: Device
     return readout.terms(space, network, initial).scores(space, initial.shape[0])
 
 
-def block_terms(blocks: Iterable[DeviceArray], weights: Array, constant: Array) -> Terms:
+def block_terms(blocks: Callable[[], Iterable[DeviceArray]], weights: Array, constant: Array) -> Terms:
     """Read whole blocks t = 0, 1, …, each of shape (n, M), by weights of shape (T + 1, M, N); none of weight 0."""
     n_steps, n_concepts, n_classes = weights.shape
     read = [t for t in range(n_steps) if weights[t].any()]
-    # The range comes first: no block is asked for beyond the last that is read.
-    parts = [block for t, block in zip(range(max(read, default=-1) + 1), blocks, strict=False) if t in read]
+
+    def parts() -> Iterator[tuple[DeviceArray, None]]:
+        # The range comes first: no block is asked for beyond the last that is read.
+        for t, block in zip(range(max(read, default=-1) + 1), blocks(), strict=False):
+            if t in read and n_concepts:
+                yield block, None
+
     return Terms(
-        tuple((block, None) for block in parts) if n_concepts else (),
+        parts,
         weights[read].reshape(-1, n_classes),
         np.repeat(np.array(read, dtype=np.intp), n_concepts),
         np.tile(np.arange(n_concepts), len(read)),
