@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score, log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
-from cogmap.core.sums.rows import Scored
+from cogmap.core.sums.rows import JudgeScores
 from cogmap.estimators.tuned import block_labels, stack_weights
 
 
@@ -50,7 +50,7 @@ def test_stack_weights_are_the_non_negative_least_squares(rng):
     codes, weight = rng.integers(0, 3, 80), rng.uniform(0.5, 2, 80)
     target = np.eye(3)[codes]
     members = [target * scale + rng.normal(size=(80, 3)) for scale in (0.9, 0.4, -0.5)]
-    found = stack_weights([Scored(raw, codes, weight) for raw in members])
+    found = stack_weights([JudgeScores(raw, codes, weight) for raw in members])
     prior = weight @ target / weight.sum()
     root = np.sqrt(weight)[:, None]
     design = np.column_stack([((m - prior) * root).ravel() for m in members])

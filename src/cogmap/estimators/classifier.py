@@ -18,7 +18,7 @@ from ..core.fit.model import Model, Settings, Summary
 from ..core.network.activation import ACTIVATIONS
 from ..core.network.constraints import Bounds, exceeds_cap
 from ..core.network.reasoning import RULES, Rule
-from ..core.readout.states import UNTRUSTWORTHY_CONDITION, Solved
+from ..core.readout.states import UNTRUSTWORTHY_CONDITION, ReadoutFacts
 from ..core.sums.rows import Rows
 from ..core.sums.sources import Source
 from ..core.sums.statistics import Range
@@ -272,7 +272,7 @@ class LTCNClassifier(NetworkClassifier):
         decision = decide(network.scores, network.between, self._metric(), network.model.scale)
         self._keep(network.model, network.solved, decision, network.summary)
 
-    def _keep(self, model: Model, solved: Solved, decision: Decision, summary: Summary) -> None:
+    def _keep(self, model: Model, solved: ReadoutFacts, decision: Decision, summary: Summary) -> None:
         """Set the fitted attributes."""
         members, constant = ((model, 1.0),), np.zeros(len(self.classes_))
         outer = model.readout.outer(model.network)

@@ -18,8 +18,8 @@ from ..core.fit.fit import NetworkFit, fit_network, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Model, Settings, Summary
 from ..core.network.reasoning import Rule
-from ..core.readout.states import Solved
-from ..core.sums.rows import Rows, Scored
+from ..core.readout.states import ReadoutFacts
+from ..core.sums.rows import JudgeScores, Rows
 from ..core.sums.sources import Source
 from ..core.sums.statistics import Range
 from ..core.types import Array
@@ -54,12 +54,12 @@ class Candidate:
         return self.network.model
 
     @property
-    def solved(self) -> Solved:
+    def solved(self) -> ReadoutFacts:
         """What is known about its readout."""
         return self.network.solved
 
     @property
-    def scores(self) -> Scored:
+    def scores(self) -> JudgeScores:
         """Leave-one-out scores of the rows that judge, on the scale of the one-hot."""
         return self.network.scores
 
@@ -215,7 +215,7 @@ feature_importances_, fitted_
         constant = (1 - weights.sum()) * class_shares(codes, weight, len(self.classes_))
         raw = constant + sum(w * c.scores.raw for c, w in zip(members, weights, strict=True))
         between = np.sum([w * c.network.between for c, w in zip(members, weights, strict=True)], axis=0)
-        decision = decide(Scored(raw, codes, weight), between, self._metric(), ONE_HOT)
+        decision = decide(JudgeScores(raw, codes, weight), between, self._metric(), ONE_HOT)
         self._keep(members, weights, constant, decision, best.network.summary)
 
     def check_parameters(self) -> None:
@@ -326,7 +326,7 @@ def block_labels(params: list[dict[str, Any]]) -> list[str]:
     return [f" [{text}]" if text else "" for text in texts]
 
 
-def stack_weights(members: Sequence[Scored]) -> Array:
+def stack_weights(members: Sequence[JudgeScores]) -> Array:
     """Return non-negative weights of the members, with the least leave-one-out squared error of their sum.
 
     Scores are taken less the prior. A ridge of 1e-6 of their mean square decides between members that agree.
@@ -343,7 +343,7 @@ def stack_weights(members: Sequence[Scored]) -> Array:
     return np.asarray(nnls(R, np.linalg.solve(R.T, columns @ target))[0])
 
 
-def loo_scores(scores: Scored, decision: Decision) -> dict[str, float]:
+def loo_scores(scores: JudgeScores, decision: Decision) -> dict[str, float]:
     """Return the leave-one-out value of every scoring, larger being better."""
     raw, codes, weight = scores
     target = np.eye(raw.shape[1])[codes]

@@ -21,7 +21,7 @@ from cogmap.core.decision.decision import (
     optimal_scores,
     score_labels,
 )
-from cogmap.core.sums.rows import Scored
+from cogmap.core.sums.rows import JudgeScores
 
 LABEL_METRICS = {
     "kappa": cohen_kappa_score,
@@ -80,7 +80,7 @@ def discriminant(raw, fitted, codes, weight, metric):
 
 
 def largest(raw, codes, weight, scale=(0.0, 1.0)):
-    return decide(Scored(raw, codes, weight), np.eye(raw.shape[1]), None, np.array(scale))
+    return decide(JudgeScores(raw, codes, weight), np.eye(raw.shape[1]), None, np.array(scale))
 
 
 def smoothed_loss(scores, codes, weight):
@@ -140,7 +140,7 @@ def test_calibration_has_the_least_smoothed_log_loss(seed, counts, strength, uni
     scores, codes = noisy_scores(rng, counts, strength)
     weight = rng.uniform(0.2, 3.0, len(codes))
     log_prior = np.log(np.bincount(codes, weight) / weight.sum())
-    judged = Scored(scores, codes, weight)
+    judged = JudgeScores(scores, codes, weight)
     factors = calibrate([unit * scores, log_prior[None]], judged, np.array([0.0, 1.0]))
     assert factors[0] >= 0
 
@@ -353,7 +353,7 @@ def test_the_basis_of_a_group_does_not_change_the_decision(seed):
     """A perfect fit whose scores from outside are not perfect: rounding alone chooses θ within the group."""
     rng = np.random.default_rng(seed)
     raw, codes = noisy_scores(rng, [60, 40, 30, 20], strength=2.0)
-    judged, prior = Scored(raw, codes, np.ones(150)), class_shares(codes, np.ones(150), 4)
+    judged, prior = JudgeScores(raw, codes, np.ones(150)), class_shares(codes, np.ones(150), 4)
     between = class_covariance(np.eye(4)[codes], codes, np.ones(150))
     theta, group = optimal_scores(between, prior)
     expected = decision_module._discriminants(judged, theta, group, prior)
@@ -372,7 +372,7 @@ def test_variables_of_different_groups_are_each_divided_by_their_own_spread(rng)
     """Here the rotation matters: without groups, each variable has a spread of its own."""
     raw, codes = noisy_scores(rng, [60, 40, 30, 20], strength=2.0)
     raw[:, 0] *= 3
-    judged, prior = Scored(raw, codes, np.ones(150)), class_shares(codes, np.ones(150), 4)
+    judged, prior = JudgeScores(raw, codes, np.ones(150)), class_shares(codes, np.ones(150), 4)
     theta = orthonormal_scorings(rng, prior)
     rotated = theta @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
     apart = np.arange(3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cogmap.core.sums import sources, threads
-from cogmap.core.sums.rows import Scored
+from cogmap.core.sums.rows import JudgeScores
 from cogmap.core.sums.sources import Blocks, at_once, cut, from_rows, on_device, only_block
 from cogmap.core.sums.space import NUMPY, Space
 from cogmap.core.sums.statistics import Totals
@@ -22,7 +22,7 @@ def parts_of(rows, ends):
 
 def scores(space):
     """Pass over blocks to a statistic that keeps the rows in their order."""
-    return lambda block: Scored(*map(space.host, (block.X, block.codes, block.weight)))
+    return lambda block: JudgeScores(*map(space.host, (block.X, block.codes, block.weight)))
 
 
 def doubled(space):

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..constants import LEAST_EIGENVALUE, PRIOR_EXPONENTS
-from ..sums.rows import Scored
+from ..sums.rows import JudgeScores
 from ..types import Array, Codes
 
 METRICS = ("accuracy", "balanced_accuracy", "kappa")
@@ -86,13 +86,13 @@ def class_shares(codes: Codes, sample_weight: Array, n_classes: int) -> Array:
     return shares
 
 
-def judged_rows(outside: Array, fitted: Array, codes: Codes, sample_weight: Array, unit: Array) -> Scored:
+def judged_rows(outside: Array, fitted: Array, codes: Codes, sample_weight: Array, unit: Array) -> JudgeScores:
     """Return the scores that judge the decision: those from outside, `outside`, shape (n, N).
 
     A class of one row (of weight `unit`) cannot be judged from outside: it is judged from inside, by `fitted`.
     """
     mass = np.bincount(codes, sample_weight, outside.shape[1])
-    return Scored(np.where((mass[codes] <= unit)[:, None], fitted, outside), codes, sample_weight)
+    return JudgeScores(np.where((mass[codes] <= unit)[:, None], fitted, outside), codes, sample_weight)
 
 
 def class_covariance(fitted: Array, codes: Codes, sample_weight: Array) -> Array:
@@ -103,12 +103,12 @@ def class_covariance(fitted: Array, codes: Codes, sample_weight: Array) -> Array
     return covariance
 
 
-def decide(judged: Scored, between: Array, metric: str | None, scale: Array) -> Decision:
+def decide(judged: JudgeScores, between: Array, metric: str | None, scale: Array) -> Decision:
     """Fit the decision to scores from outside.
 
     Parameters
     ----------
-    judged : Scored
+    judged : JudgeScores
         Leave-one-out scores.
     between : array of shape (N, N)
         Covariance of the classes' one-hot with the scores of the fit itself (`class_covariance`).
@@ -139,7 +139,7 @@ def decide(judged: Scored, between: Array, metric: str | None, scale: Array) -> 
     return Decision(sharpness * projection, sharpness * offset + exponent * log_prior, shift)
 
 
-def _largest(judged: Scored, zero: float, one: float) -> Decision:
+def _largest(judged: JudgeScores, zero: float, one: float) -> Decision:
     """Take the scores as they are, times the factor that makes their softmax the probabilities."""
     n_classes = judged.raw.shape[1]
     decided = zero + (one - zero) * judged.raw
@@ -172,7 +172,7 @@ def _within(group: Codes, values: Array) -> Array:
     return mean
 
 
-def _discriminants(judged: Scored, theta: Array, group: Codes, prior: Array) -> tuple[Array, Array]:
+def _discriminants(judged: JudgeScores, theta: Array, group: Codes, prior: Array) -> tuple[Array, Array]:
     """Return projection and offset: the classes' log-densities, but for what all have in common.
 
     Variables of a group are treated alike, so that it does not matter which basis of it they are.
@@ -197,14 +197,14 @@ def _discriminants(judged: Scored, theta: Array, group: Codes, prior: Array) -> 
     return theta @ (mean / spread).T, -0.5 * (mean**2 / spread).sum(axis=1)
 
 
-def calibrate(parts: Sequence[Array], judged: Scored, start: Array) -> Array:
+def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array) -> Array:
     """Return the factors whose Σ_j factor_j · part_j has the least log loss as scores; the first is at least 0.
 
     Parameters
     ----------
     parts : sequence of arrays of shape (n, N) or (1, N)
         What scores are made of.
-    judged : Scored
+    judged : JudgeScores
         Classes and weights of the rows.
     start : array of shape (len(parts),)
         Factors to begin with, the first of them 0: where the loss grows from there with the first, that is returned.
@@ -268,7 +268,7 @@ def _newton(parts: Sequence[Array], aim: Array, share: Array, probability: Array
     return step, float(-gradient @ step)
 
 
-def _prior_exponent(decoded: Array, log_prior: Array, judged: Scored, metric: str) -> float:
+def _prior_exponent(decoded: Array, log_prior: Array, judged: JudgeScores, metric: str) -> float:
     """Return the mean of the exponents whose leave-one-out metric is within half a standard error of the best."""
     _, codes, weight = judged
     predicted = [(decoded + exponent * log_prior).argmax(axis=1) for exponent in PRIOR_EXPONENTS]

@@ -20,8 +20,8 @@ from ..readout.cases import fit_cases
 from ..readout.ridge import Frame, designed, fit_ridge, scored
 from ..readout.shrunken import active_rows
 from ..readout.spectrum import Problem
-from ..readout.states import Solved, final_state, inverse_one_hot, moore_penrose
-from ..sums.rows import Scored, States
+from ..readout.states import ReadoutFacts, final_state, inverse_one_hot, moore_penrose
+from ..sums.rows import JudgeScores, States
 from ..sums.sources import only_block
 from ..sums.space import NUMPY
 from ..trajectory.increments import Course, lockstep
@@ -35,14 +35,14 @@ LONG = 50
 
 
 @dataclass(frozen=True)
-class Solution:
+class ReadoutFit:
     """A readout, its leave-one-out scores, and the covariance of the one-hot with its scores from inside.
 
     `innovations` are what was read, where it was innovations.
     """
 
-    solved: Solved
-    scores: Scored
+    solved: ReadoutFacts
+    scores: JudgeScores
     between: Array
     innovations: Innovations | None = None
 
@@ -53,7 +53,7 @@ class Solution:
         return float(weight @ ((np.eye(raw.shape[1])[codes] - raw) ** 2).sum(axis=1) / weight.sum())
 
 
-def solve(plan: Draft) -> Solution:
+def solve(plan: Draft) -> ReadoutFit:
     """Solve the readout that the settings name."""
     alpha, (n_rows, n_concepts) = plan.settings.alpha, (plan.source.n_rows, len(plan.reference))
     if plan.settings.readout == "final" or alpha == 0 or n_concepts == 0:
@@ -71,19 +71,19 @@ def solve(plan: Draft) -> Solution:
     # More concepts than innovations leave no room for any iteration, and a ridge reads concepts better.
     if n_concepts < CONCEPTS_PER_ROW * total and not (few and n_concepts > MAX_RANK):
         known = innovations(plan)
-        candidates.append(Solution(*shrink(plan, known, known.designs), known))
+        candidates.append(ReadoutFit(*shrink(plan, known, known.designs), known))
     if few:
         candidates.append(_by_rows(plan, None))
     return min(candidates, key=lambda solution: solution.error)
 
 
-def _minimum_norm(plan: Draft) -> Solution:
+def _minimum_norm(plan: Draft) -> ReadoutFit:
     block, settings = only_block(plan.states), plan.settings
     target = inverse_one_hot(block.codes, block.n_classes, plan.network.activation)
     states = until_fixed_point(plan.network, block.initial, settings.max_iter, settings.tol)
     least = final_state if settings.readout == "final" else moore_penrose
     readout, fitted, outside, rank, condition = least(states, target, block.weight, block.unit)
-    solved = Solved(readout, rank, condition, degrees_of_freedom=float(rank), alpha=0.0)
+    solved = ReadoutFacts(readout, rank, condition, degrees_of_freedom=float(rank), alpha=0.0)
     return _judged(plan, block, solved, fitted, outside)
 
 
@@ -98,17 +98,17 @@ def _n_iter(plan: Draft) -> int:
     return next(moving, most + 1) - 1
 
 
-def _ridge(plan: Draft, alpha: float, n_iter: int) -> Solution:
+def _ridge(plan: Draft, alpha: float, n_iter: int) -> ReadoutFit:
     block, tol, n_classes = only_block(plan.states), plan.settings.tol, len(plan.census.mass)
     frame = Frame.from_sample(plan.network, plan.reference, block.initial, block.weight, n_iter, tol)
     solved, smoother, designs = fit_ridge(
         lambda frame: plan.states.map(partial(designed, frame), len(frame.mean) + n_classes), frame, alpha, tol
     )
     scores = designs.reduce(partial(scored, smoother, plan.census.mass))
-    return Solution(solved, scores, smoother.between)
+    return ReadoutFit(solved, scores, smoother.between)
 
 
-def _by_rows(plan: Draft, alpha: float | None) -> Solution:
+def _by_rows(plan: Draft, alpha: float | None) -> ReadoutFit:
     """Solve a ridge from a Gram matrix of the rows; None for the penalty chooses it, the iterations and their decay."""
     block, settings = only_block(plan.states), plan.settings
     target = inverse_one_hot(block.codes, block.n_classes, plan.network.activation)
@@ -120,7 +120,7 @@ def _by_rows(plan: Draft, alpha: float | None) -> Solution:
     best = choice.solution
     # A Gram matrix cuts no direction off: only the number of rows, or of columns that vary, bounds the rank.
     n_columns = int(np.count_nonzero(choice.columns.scale[: best.n_iter + 1]))
-    solved = Solved(
+    solved = ReadoutFacts(
         dual.readout(problem, target, choice),
         best.rank or min(len(target), n_columns + 1),
         best.condition,
@@ -130,7 +130,7 @@ def _by_rows(plan: Draft, alpha: float | None) -> Solution:
     return _judged(plan, block, solved, best.fitted, best.outside)
 
 
-def with_cases(plan: Draft, known: Innovations | None) -> Solution:
+def with_cases(plan: Draft, known: Innovations | None) -> ReadoutFit:
     """Read innovations together with cases; without innovations the cases are read alone."""
     block = only_block(plan.states)
     weight = block.weight
@@ -144,7 +144,7 @@ def with_cases(plan: Draft, known: Innovations | None) -> Solution:
         basis, Q = known.basis, known.of_all_rows()
     active = active_rows(Q, basis.ends, total, block.unit)
     fit = fit_cases(block.initial, plan.reference, basis, Q, active, target, weight, block.unit)
-    solved = Solved(
+    solved = ReadoutFacts(
         fit.readout,
         rank=len(target),
         condition=fit.condition,
@@ -155,9 +155,9 @@ def with_cases(plan: Draft, known: Innovations | None) -> Solution:
     return _judged(plan, block, solved, fit.fitted, fit.outside)
 
 
-def _judged(plan: Draft, block: States, solved: Solved, fitted: Array, outside: Array) -> Solution:
+def _judged(plan: Draft, block: States, solved: ReadoutFacts, fitted: Array, outside: Array) -> ReadoutFit:
     """Take raw scores to the scale of the one-hot."""
     zero, one = plan.network.activation.ends
     inside, alone = ((raw - zero) / (one - zero) for raw in (fitted, outside))
     judged = judged_rows(alone, inside, block.codes, block.weight, block.unit)
-    return Solution(solved, judged, class_covariance(inside, block.codes, block.weight))
+    return ReadoutFit(solved, judged, class_covariance(inside, block.codes, block.weight))

@@ -19,8 +19,8 @@ from ..decision.decision import Decision, decide
 from ..network.reasoning import Network
 from ..readout.cases import sample_rows
 from ..readout.ridge import Evidence, Frame, designed, fixed_at, scored, solve
-from ..readout.states import Solved
-from ..sums.rows import Rows, Scored
+from ..readout.states import ReadoutFacts
+from ..sums.rows import JudgeScores, Rows
 from ..sums.sampling import LAST_KEY, Samples
 from ..sums.space import NUMPY
 from ..types import Array
@@ -75,14 +75,14 @@ class Recursion:
             self.mass + rows.mass,
         )
 
-    def solved(self, alpha: float, metric: str | None) -> tuple[Model, Solved, Decision]:
+    def solved(self, alpha: float, metric: str | None) -> tuple[Model, ReadoutFacts, Decision]:
         """Solve for one penalty."""
         solved, smoother = solve(self.frame, self.evidence, alpha)
         judges = judges_from(self.kept.parts, self.mass)
         seen = np.flatnonzero(self.mass > 0)
         states = initial_states(self.concepts, NUMPY)(judges)
         scores = scored(smoother, self.mass, NUMPY)(designed(self.frame, NUMPY)(states))
-        known = Scored(scores.raw[:, seen], np.searchsorted(seen, judges.codes), judges.weight)
+        known = JudgeScores(scores.raw[:, seen], np.searchsorted(seen, judges.codes), judges.weight)
         model = Model(self.concepts, self.frame.network, solved.readout)
         decision = decide(known, smoother.between[np.ix_(seen, seen)], metric, model.scale)
         return model, solved, _widened(decision, seen, self.mass, known.raw)

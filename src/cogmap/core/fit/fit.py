@@ -16,13 +16,13 @@ from ..concepts.concepts import Concepts
 from ..constants import FEW_ROWS
 from ..readout.design import Design
 from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
-from ..readout.states import Solved
-from ..sums.rows import Rows, Scored
+from ..readout.states import ReadoutFacts
+from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
 from ..sums.statistics import Range
 from ..types import Array
 from . import at_once
-from .at_once import Solution
+from .at_once import ReadoutFit
 from .judges import choose_judges, most_judges
 from .model import Model, Settings, Summary, summarise
 from .network import Draft, draft, initial_states
@@ -37,9 +37,9 @@ class NetworkFit:
     ----------
     model : Model
         The network.
-    solved : Solved
+    solved : ReadoutFacts
         What is known about its readout.
-    scores : Scored
+    scores : JudgeScores
         Leave-one-out scores of the rows that judge, on the scale of the one-hot.
     between : array of shape (N, N)
         Covariance of the one-hot with the scores of the fit itself.
@@ -52,8 +52,8 @@ class NetworkFit:
     """
 
     model: Model
-    solved: Solved
-    scores: Scored
+    solved: ReadoutFacts
+    scores: JudgeScores
     between: Array
     summary: Summary
     draft: Draft | None
@@ -89,13 +89,13 @@ def fit_network(
     if settings.alpha == "loo":
         known = innovations(plan)
         followed = states.through(partial(mapped, plan.network, plan.reference, known.basis))
-        return _fit(plan, Solution(*shrink(plan, known, followed)), summary)
+        return _fit(plan, ReadoutFit(*shrink(plan, known, followed)), summary)
     solved, smoother, _ = _ridge(plan)
     scores = states.through(partial(designed, smoother.frame)).reduce(partial(scored, smoother, census.mass))
-    return _fit(plan, Solution(solved, scores, smoother.between), summary)
+    return _fit(plan, ReadoutFit(solved, scores, smoother.between), summary)
 
 
-def _ridge(plan: Draft) -> tuple[Solved, Smoother, Source[Design]]:
+def _ridge(plan: Draft) -> tuple[ReadoutFacts, Smoother, Source[Design]]:
     settings = plan.settings
     rows, weight = sample(plan, sample_sizes(len(plan.reference), plan.census.total)[1])
     frame = Frame.from_sample(plan.network, plan.reference, rows, weight, settings.max_iter, settings.tol)
@@ -104,7 +104,7 @@ def _ridge(plan: Draft) -> tuple[Solved, Smoother, Source[Design]]:
     )
 
 
-def _fit(plan: Draft, solution: Solution, summary: Summary) -> NetworkFit:
+def _fit(plan: Draft, solution: ReadoutFit, summary: Summary) -> NetworkFit:
     solved = solution.solved
     model = Model(plan.concepts, plan.network, solved.readout)
     kept = (plan, solution.innovations) if plan.few else (None, None)

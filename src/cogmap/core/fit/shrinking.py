@@ -20,9 +20,9 @@ from ..constants import BASIS_ROWS, CONCEPTS_PER_ROW, INNOVATIONS_PER_ROW, MAX_R
 from ..network.reasoning import Network
 from ..readout.design import Design
 from ..readout.shrunken import Path, ShrunkReadout, factors_from, gains_gram, shrunk_readout, trace
-from ..readout.states import Solved
+from ..readout.states import ReadoutFacts
 from ..sums.factor import weighted_gram
-from ..sums.rows import Scored, States
+from ..sums.rows import JudgeScores, States
 from ..sums.sampling import Outlyingness, Samples, spanning_samples, union
 from ..sums.sources import Blocks, Source, only_block
 from ..sums.space import NUMPY, DeviceArray, Space
@@ -142,7 +142,7 @@ def summed(space: Space) -> Callable[[Design], Totals]:
     return lambda block: Totals(space, (weighted_gram(space, block.ZY, block),), (), (block.changes,))
 
 
-class Followed(NamedTuple):
+class JudgePaths(NamedTuple):
     """A block's leave-one-out path, and the parts of the fit itself for rows that are alone in their class.
 
     `alone` are these rows, and `inside`, shape (T + 2, k, N), what the constant and each iteration add to their scores.
@@ -156,7 +156,7 @@ class Followed(NamedTuple):
     inside: DeviceArray
 
 
-def shrink(draft: Draft, known: Innovations, judges: Source[Design]) -> tuple[Solved, Scored, Array]:
+def shrink(draft: Draft, known: Innovations, judges: Source[Design]) -> tuple[ReadoutFacts, JudgeScores, Array]:
     """Solve the readout; return it, the judges' scores, and the covariance of the one-hot with the fitted ones."""
     census, basis, sums = draft.census, known.basis, known.sums
     zero, one = draft.network.activation.ends
@@ -168,7 +168,7 @@ def shrink(draft: Draft, known: Innovations, judges: Source[Design]) -> tuple[So
     factors = factors_from(gram)
     readout = shrunk_readout(draft.reference, basis, C, factors, census.total)
     scores = paths.reduce(partial(_scored, factors, (zero, one)))
-    solved = Solved(
+    solved = ReadoutFacts(
         readout,
         rank=len(readout.coefficients),
         condition=readout.basis.condition,
@@ -179,26 +179,26 @@ def shrink(draft: Draft, known: Innovations, judges: Source[Design]) -> tuple[So
     return solved, scores, _between(readout, sums, census, one - zero)
 
 
-def _followed(network: Network, basis: Basis, C: Array, mass: Array, space: Space) -> Callable[[Design], Followed]:
+def _followed(network: Network, basis: Basis, C: Array, mass: Array, space: Space) -> Callable[[Design], JudgePaths]:
     """Follow the judges of a block through the iterations."""
     whiten, there, masses, ends = space.put(basis.whiten), space.put(C), space.put(mass), basis.ends
 
-    def of_block(block: Design) -> Followed:
+    def of_block(block: Design) -> JudgePaths:
         Q = space.times_triangle(block.ZY[:, : ends[-1]], whiten)
         target = block.target(space, network.activation)
         path = trace(space, Q, ends, target, there, float(mass.sum()), block.unit)
         alone = space.xp.nonzero(block.alone(space, masses))[0]
         rows = space.take(Q, alone)
         inside = [rows[:, a:b] @ there[a:b, :] for a, b in pairwise([0, 1, *ends])]
-        return Followed(path, target, block.codes, block.weight, alone, space.xp.stack(inside))
+        return JudgePaths(path, target, block.codes, block.weight, alone, space.xp.stack(inside))
 
     return of_block
 
 
-def _gained(space: Space) -> Callable[[Followed], Totals]:
+def _gained(space: Space) -> Callable[[JudgePaths], Totals]:
     """Sum over a block: Gram matrix of the gains, weight of the rows that still reason, and of all."""
 
-    def of_block(block: Followed) -> Totals:
+    def of_block(block: JudgePaths) -> Totals:
         gram = gains_gram(space, block.path, block.target, block.weight)
         active = space.double(block.path.active) @ block.weight
         return Totals(space, (gram, active, space.xp.sum(block.weight)))
@@ -206,18 +206,18 @@ def _gained(space: Space) -> Callable[[Followed], Totals]:
     return of_block
 
 
-def _scored(factors: Array, scale: tuple[float, float], space: Space) -> Callable[[Followed], Scored]:
+def _scored(factors: Array, scale: tuple[float, float], space: Space) -> Callable[[JudgePaths], JudgeScores]:
     """Return the scores that judge the decision, on the scale of the one-hot."""
     there, with_constant, (zero, one) = space.put(factors), space.put(np.r_[1.0, factors]), scale
 
-    def of_block(block: Followed) -> Scored:
+    def of_block(block: JudgePaths) -> JudgeScores:
         raw = block.path.mean + space.xp.tensordot(there, block.path.gains, axes=1)
         raw = space.host(raw)
         alone = space.host(block.alone)
         if len(alone):
             raw = raw.copy()
             raw[alone] = space.host(space.xp.tensordot(with_constant, block.inside, axes=1))
-        return Scored((raw - zero) / (one - zero), space.host(block.codes), space.host(block.weight))
+        return JudgeScores((raw - zero) / (one - zero), space.host(block.codes), space.host(block.weight))
 
     return of_block
 

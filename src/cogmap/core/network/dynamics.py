@@ -67,7 +67,7 @@ class Dynamics:
         return "; ".join(lines)
 
 
-class Followed(NamedTuple):
+class BlockVerdict(NamedTuple):
     """What a block of rows did: the verdict on each, how far any moved in each iteration, and the last three states."""
 
     period: NDArray[np.intp]
@@ -93,7 +93,7 @@ def diagnose(network: Network, initial: Array, n_iter: int, tol: float) -> Dynam
     return Dynamics(period, reached_at, _all_alike(last, period, tol), contraction_bound(network), moves)
 
 
-def _follow(network: Network, initial: Array, n: int, n_iter: int, tol: float) -> Followed:
+def _follow(network: Network, initial: Array, n: int, n_iter: int, tol: float) -> BlockVerdict:
     """Follow the first `n` rows of a block; a state that equals the one before it, bit by bit, is the last to come."""
     longest, n_states = min((n_iter + 1) // 2, LONGEST_PERIOD), n_iter + 1
     # For each length P, the first state from which on all agree with those P later.
@@ -116,7 +116,7 @@ def _follow(network: Network, initial: Array, n: int, n_iter: int, tol: float) -
         found = start[P] + 2 * P <= n_states
         period[found], reached_at[found] = P, start[P, found]
     last = np.stack([state[:n] for state in list(recent)[-min(3, n_states) :]], axis=1)
-    return Followed(period, reached_at, moves, last)
+    return BlockVerdict(period, reached_at, moves, last)
 
 
 def merged(parts: list[Dynamics]) -> Dynamics:

@@ -23,14 +23,14 @@ from scipy.linalg import lapack
 from ..concepts.scaling import varying
 from ..network.reasoning import Network
 from ..sums.factor import Factor, Scatter, refine_factor, weighted_gram
-from ..sums.rows import Scored, States
+from ..sums.rows import JudgeScores, States
 from ..sums.sources import Source
 from ..sums.space import NUMPY, DeviceArray, Space, pieces
 from ..sums.statistics import Totals
 from ..trajectory.increments import Course, increments, states_readout
 from ..types import Array
 from .design import Design
-from .states import Solved, leave_one_out
+from .states import ReadoutFacts, leave_one_out
 from .terms import Terms, block_terms
 
 TRUSTED = 1e-6
@@ -215,7 +215,7 @@ class Sums:
         sums = np.r_[self.gram[:p, len(self.low) :].sum(axis=1), self.mass]
         return Scatter.of(float(self.mass.sum()), np.zeros(len(kept)), sums, self.gram[np.ix_(kept, kept)])
 
-    def solved(self, frame: Frame, alpha: float, space: Space) -> tuple[Solved, Smoother] | None:
+    def solved(self, frame: Frame, alpha: float, space: Space) -> tuple[ReadoutFacts, Smoother] | None:
         """Solve for one penalty, over the iterations of the frame; None where a Gram matrix has too few digits."""
         p, known = len(frame.mean), self.scatter(len(frame.mean))
         # The spread of all rows, in units of the sample's; a column that never varies has none, and is left out.
@@ -239,7 +239,7 @@ class Sums:
         value = value[value > len(value) * np.finfo(np.float64).eps * value[-1]]
         condition = float(np.sqrt((value[-1] + alpha) / (value[0] + alpha))) if len(value) else 1.0
         freedom = 1 + float((value / (value + alpha)).sum())
-        return Solved(readout_of(smoother), len(value) + 1, condition, freedom, alpha=alpha), smoother
+        return ReadoutFacts(readout_of(smoother), len(value) + 1, condition, freedom, alpha=alpha), smoother
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def fixed_at(changes: Array, tol: float) -> int:
     return int(fixed[0]) if len(fixed) else len(changes) - 1
 
 
-def solve(frame: Frame, evidence: Evidence, alpha: float) -> tuple[Solved, Smoother]:
+def solve(frame: Frame, evidence: Evidence, alpha: float) -> tuple[ReadoutFacts, Smoother]:
     """Solve for one penalty, over the iterations of the frame."""
     factor, p = evidence.factor, len(frame.mean)
     n_classes = factor.R.shape[1] - 1 - len(evidence.low)
@@ -291,7 +291,7 @@ def solve(frame: Frame, evidence: Evidence, alpha: float) -> tuple[Solved, Smoot
     smoother = Smoother(frame, factor.mean[:p], scale, slope, spread, constant, total, between)
     condition = float(np.sqrt((S[0] ** 2 + alpha) / (S[-1] ** 2 + alpha))) if len(S) else 1.0
     freedom = 1 + float((S**2 / (S**2 + alpha)).sum())
-    return Solved(readout_of(smoother), len(S) + 1, condition, freedom, alpha=alpha), smoother
+    return ReadoutFacts(readout_of(smoother), len(S) + 1, condition, freedom, alpha=alpha), smoother
 
 
 def readout_of(smoother: Smoother) -> IncrementReadout:
@@ -303,7 +303,7 @@ def readout_of(smoother: Smoother) -> IncrementReadout:
     return IncrementReadout(frame.reference, coefficients, constant)
 
 
-def scored(smoother: Smoother, mass: Array, space: Space) -> Callable[[Design], Scored]:
+def scored(smoother: Smoother, mass: Array, space: Space) -> Callable[[Design], JudgeScores]:
     """Return the scores that judge the decision, on the scale of the one-hot; `mass` is the classes' weight.
 
     They are leave-one-out predictions, exactly. Centre and scale go into slope and spread, so that Z̃ is read and not
@@ -316,7 +316,7 @@ def scored(smoother: Smoother, mass: Array, space: Space) -> Callable[[Design], 
     upper = not np.tril(spread, -1).any()
     there = [space.put(array) for array in (slope, spread, constant, shift, mass)]
 
-    def of_block(block: Design) -> Scored:
+    def of_block(block: Design) -> JudgeScores:
         xp, Z = space.xp, block.Z
         slope, spread, constant, shift, mass = there
         fitted = Z @ slope + constant
@@ -328,14 +328,14 @@ def scored(smoother: Smoother, mass: Array, space: Space) -> Callable[[Design], 
             leverage += xp.sum(part * part, axis=1)
         outside = leave_one_out(space, block.target(space, activation), fitted, leverage, block.unit)
         raw = xp.where(block.alone(space, mass)[:, None], fitted, outside)
-        return Scored(*map(space.host, ((raw - zero) / (one - zero), block.codes, block.weight)))
+        return JudgeScores(*map(space.host, ((raw - zero) / (one - zero), block.codes, block.weight)))
 
     return of_block
 
 
 def fit_ridge(
     walk: Callable[[Frame], Source[Design]], frame: Frame, alpha: float, tol: float
-) -> tuple[Solved, Smoother, Source[Design]]:
+) -> tuple[ReadoutFacts, Smoother, Source[Design]]:
     """Solve for one penalty; `walk` follows all rows through the iterations of a frame. Also return what it gave."""
     rows = walk(frame)
     sums = Sums(*rows.reduce(summed).host)

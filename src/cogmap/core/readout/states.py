@@ -60,7 +60,7 @@ class StateReadout:
 
 
 @dataclass(frozen=True)
-class Solved:
+class ReadoutFacts:
     """What is known about a readout: a solution, with its size and its condition."""
 
     readout: Readout

@@ -88,13 +88,13 @@ def merge_copies(X: Array, codes: Codes, frequency: Array) -> tuple[Array, Codes
     return X[first], codes[first], np.bincount(copy_of, frequency, len(first)).astype(np.float64)
 
 
-class Scored(NamedTuple):
+class JudgeScores(NamedTuple):
     """Scores of rows that judge the decision, on the scale of the one-hot, with their classes and weights."""
 
     raw: Array
     codes: Codes
     weight: Array
 
-    def merge(self, other: Self) -> "Scored":
+    def merge(self, other: Self) -> "JudgeScores":
         """Join two runs of rows."""
-        return Scored(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+        return JudgeScores(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))

@@ -163,7 +163,7 @@ class Blocks(Source[B]):
 
     def map(self, work: Pass[B, D], width: int) -> "Blocks[D]":
         """Return what a pass makes of every block as a source, kept as `keep` says."""
-        computed = Computed(self.start, work(self.space), self._each)
+        computed = Computation(self.start, work(self.space), self._each)
         return replace(self, start=self.keep(computed, self.n_rows * width * 8), whole=None)  # type: ignore[return-value]
 
     def through(self, work: Pass[B, D]) -> Source[D]:
@@ -200,7 +200,7 @@ def _length(block: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Computed(Generic[B, D]):
+class Computation(Generic[B, D]):
     """A function of blocks, computed in each pass."""
 
     start: Callable[[], Iterable[B]]
