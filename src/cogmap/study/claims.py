@@ -169,7 +169,7 @@ def relevance(results: pd.DataFrame, data_dir: str | None = None, network: str =
     In test rows, shuffling the quarter of the features with the largest relevance must cost more kappa than shuffling
     the quarter with the smallest, by Wilcoxon's one-sided test over datasets, for the network with T = 20.
     """
-    found = {}
+    costs_of = {}
     inner = find(network).make(Shape(2, 2, 2)).inner
     models = {
         network: LTCNClassifier.paper(inner=inner),
@@ -179,13 +179,13 @@ def relevance(results: pd.DataFrame, data_dir: str | None = None, network: str =
     for label, model in models.items():
         costs = np.array([shuffling_costs(model, name, data_dir) for name in RELEVANCE_SETS])
         p = float(stats.wilcoxon(costs[:, 0] - costs[:, 1], alternative="greater").pvalue)
-        found[label] = p, *costs.mean(axis=0), int((costs[:, 0] > costs[:, 1]).sum())
+        costs_of[label] = p, *costs.mean(axis=0), int((costs[:, 0] > costs[:, 1]).sum())
     text = f"Kappa lost by shuffling the most and the least relevant quarter, mean of {len(RELEVANCE_SETS)} datasets. "
     text += "; ".join(
         f"{label}: {top:.3f} and {bottom:.3f} (more on {wins}, p = {p:.2g})"
-        for label, (p, top, bottom, wins) in found.items()
+        for label, (p, top, bottom, wins) in costs_of.items()
     )
-    return Verdict("relevance needs no post-hoc method", found[network][0] < LEVEL, text + ".")
+    return Verdict("relevance needs no post-hoc method", costs_of[network][0] < LEVEL, text + ".")
 
 
 def shuffling_costs(model: Any, name: str, data_dir: str | None = None) -> tuple[float, float]:

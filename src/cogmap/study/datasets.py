@@ -125,8 +125,8 @@ def load(name: str, data_dir: str | Path | None = None) -> Dataset:
         Rows, class codes, and where they came from.
     """
     if name.endswith(CLEAN) and name.removesuffix(CLEAN) in LEAKING:
-        found = load(name.removesuffix(CLEAN), data_dir)
-        return replace(found, name=name, X=np.delete(found.X, LEAK, axis=1))
+        leaking = load(name.removesuffix(CLEAN), data_dir)
+        return replace(leaking, name=name, X=np.delete(leaking.X, LEAK, axis=1))
     if name in EMBEDDED:
         return _embedded(name)
     folder = data_dir or os.environ.get("COGMAP_DATA")
@@ -176,16 +176,16 @@ def _download(name: str, where: OpenML) -> Dataset:
     from sklearn.datasets import fetch_openml, get_data_home
 
     try:
-        found = fetch_openml(data_id=where.data_id, as_frame=True, parser="auto")
+        fetched = fetch_openml(data_id=where.data_id, as_frame=True, parser="auto")
     except OSError as error:
         raise ConnectionError(
             f"{name} is not in the data folder and OpenML ({where.data_id}) cannot be reached ({error}): "
             f"put {name}.csv.gz into the folder that --data-dir or COGMAP_DATA names."
         ) from error
-    target = found.target.astype(str)
+    target = fetched.target.astype(str)
     if where.positive is not None:
         target = target == where.positive
-    return _dataset(name, _numbers(found.data), target, f"OpenML {where.data_id}, kept in {get_data_home()}")
+    return _dataset(name, _numbers(fetched.data), target, f"OpenML {where.data_id}, kept in {get_data_home()}")
 
 
 def _numbers(frame: Any) -> Array:

@@ -123,7 +123,7 @@ class FRCNClassifier(ValidatedClassifier):
 
         μ_k is crisp, so the infimum is over rows of other classes, and the supremum over rows of the class.
         """
-        found = []
+        regions = []
         for start in range(0, len(self._known), BLOCK):
             similarity = self._similarity(self._known[start : start + BLOCK])
             nearest = np.column_stack([similarity[:, members].max(axis=1) for members in member.T > 0])
@@ -131,8 +131,8 @@ class FRCNClassifier(ValidatedClassifier):
             premise = other * member[start : start + BLOCK]
             lower = 1 - premise if self.implicator == "lukasiewicz" else np.where(premise > 0, 0.0, 1.0)
             # 𝒯(s, 1) = s and 𝒯(s, 0) = 0 for every t-norm.
-            found.append((lower, np.maximum(nearest, 0.0)))
-        return found
+            regions.append((lower, np.maximum(nearest, 0.0)))
+        return regions
 
     def _decisions(self, X: ArrayLike) -> Array:
         rows = self._scaled(self._rows(X))

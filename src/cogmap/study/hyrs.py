@@ -188,11 +188,11 @@ def tree_paths(tree: DecisionTreeClassifier) -> Iterator[Items]:
 
 def covered(rules: list[Items], items: Bools) -> Bools:
     """Say which rows each rule covers, shape (n_rules, n)."""
-    found = np.ones((len(rules), len(items)), dtype=bool)
-    for covers, rule in zip(found, rules, strict=True):
+    covered = np.ones((len(rules), len(items)), dtype=bool)
+    for covers, rule in zip(covered, rules, strict=True):
         for column, value in rule:
             covers &= items[:, column] == value
-    return found
+    return covered
 
 
 Chosen = tuple[frozenset[int], frozenset[int]]

@@ -61,10 +61,12 @@ COLUMNS = (*KEY, "kappa", "accuracy", "fit_seconds", "cpu_seconds", "search_seco
 
 @lru_cache(maxsize=2)
 def _problem(name: str, data_dir: str | None, scale: str) -> Dataset:
-    found = load(name, data_dir).without_rare(N_FOLDS)
+    dataset = load(name, data_dir).without_rare(N_FOLDS)
     if scale == "file":
-        found = Dataset(found.name, MinMaxScaler().fit_transform(found.X), found.y, found.classes, found.source)
-    return found
+        dataset = Dataset(
+            dataset.name, MinMaxScaler().fit_transform(dataset.X), dataset.y, dataset.classes, dataset.source
+        )
+    return dataset
 
 
 def evaluate(task: Task, data_dir: str | None = None) -> Row:

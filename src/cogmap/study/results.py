@@ -56,12 +56,12 @@ def write(path: Path, rows: Iterable[Row]) -> None:
 
 def merge(parts: Iterable[list[Row]]) -> list[Row]:
     """Join several files' rows: each key once, a result before an error, a later row before an earlier one."""
-    found: dict[Key, Row] = {}
+    newest: dict[Key, Row] = {}
     for row in (row for part in parts for row in part):
-        known = found.get(key_of(row))
+        known = newest.get(key_of(row))
         if known is None or known["error"] or not row["error"]:
-            found[key_of(row)] = row
-    return list(found.values())
+            newest[key_of(row)] = row
+    return list(newest.values())
 
 
 def frame(path: Path) -> Any:

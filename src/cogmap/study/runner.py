@@ -69,18 +69,18 @@ class Plan:
 
 def available(plan: Plan) -> list[Entry]:
     """Return the classifiers that this machine can run; say which ones it cannot, and why."""
-    found = []
+    entries = []
     for entry in map(find, plan.classifiers):
         if reason := entry.missing():
             logger.warning("%s is skipped: %s.", entry.name, reason)
         else:
-            found.append(entry)
-    return found
+            entries.append(entry)
+    return entries
 
 
 def tasks(plan: Plan) -> list[Task]:
     """Return every fold of the plan; classifiers for two classes take binary problems only, which is said."""
-    entries, found = available(plan), []
+    entries, tasks = available(plan), []
     left_out: dict[str, int] = {}
     sizes = {}
     for name in plan.datasets:
@@ -94,10 +94,10 @@ def tasks(plan: Plan) -> list[Task]:
                 continue
             for grid in plan.grids:
                 task = Task(name, entry.name, grid, plan.inner, plan.scale, plan.seed, "0")  # type: ignore[arg-type]
-                found += [replace(task, fold=str(fold)) for fold in range(N_FOLDS)]
+                tasks += [replace(task, fold=str(fold)) for fold in range(N_FOLDS)]
     for name, count in left_out.items():
         logger.warning("%s takes two classes only: left out on %d of %d datasets.", name, count, len(plan.datasets))
-    return sorted(found, key=lambda task: sizes[task.dataset], reverse=plan.largest_first)
+    return sorted(tasks, key=lambda task: sizes[task.dataset], reverse=plan.largest_first)
 
 
 def run(plan: Plan, path: Path) -> Iterator[tuple[Row, int]]:

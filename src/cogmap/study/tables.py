@@ -48,8 +48,8 @@ def select(results: pd.DataFrame, *, scale: str = "fold", seed: int = 42, inner:
     kept = results["grid"].isin(["small", "paper"]) & (results["scale"] == scale) & (results["seed"] == seed)
     if inner is not None:
         kept &= results["inner"] == inner
-    found = results[kept]
-    return found.assign(method=method_names(found))
+    rows = results[kept]
+    return rows.assign(method=method_names(rows))
 
 
 def by_dataset(results: pd.DataFrame, value: str = "kappa") -> pd.DataFrame:

@@ -47,10 +47,10 @@ class Axis:
     def taken(self) -> NDArray[np.bool_]:
         """Which row takes which step, shape (n, K − 1): it stands nowhere but at its ends or between them."""
         begin, end = self.steps.T
-        found: NDArray[np.bool_] = np.ones((len(self.low), len(self.steps)), dtype=bool)
+        takes: NDArray[np.bool_] = np.ones((len(self.low), len(self.steps)), dtype=bool)
         for place in (self.low, self.high):
-            found &= (place[:, None] == begin) | (place[:, None] == end)
-        return found
+            takes &= (place[:, None] == begin) | (place[:, None] == end)
+        return takes
 
     @property
     def ways(self) -> Array:
@@ -71,14 +71,14 @@ class Axis:
     @property
     def nearest(self) -> Codes:
         """The point nearest to each row, shape (n,)."""
-        found: Codes = np.where(self.fraction < 0.5, self.low, self.high)
-        return found
+        point: Codes = np.where(self.fraction < 0.5, self.low, self.high)
+        return point
 
     def read(self, curve: Array) -> Array:
         """Return a curve, shape (K, …), where the rows stand: on the straight line between points; shape (n, …)."""
         share = self.fraction.reshape(-1, *[1] * (curve.ndim - 1))
-        found: Array = (1 - share) * curve[self.low] + share * curve[self.high]
-        return found
+        height: Array = (1 - share) * curve[self.low] + share * curve[self.high]
+        return height
 
 
 def number_axis(values: Array, blocks: Array, weight: Array, n_bins: int) -> Axis:
@@ -157,8 +157,8 @@ def quantile_points(values: Array, weight: Array, n_bins: int) -> Array:
     total = np.cumsum(weight[order])
     at = np.searchsorted(total, np.linspace(0, 1, n_bins + 1) * total[-1])
     at[0] = 0
-    found: Array = np.unique(values[order][np.minimum(at, len(values) - 1)])
-    return found
+    points: Array = np.unique(values[order][np.minimum(at, len(values) - 1)])
+    return points
 
 
 def weighted_quantile(values: Array, weight: Array, level: float) -> float:

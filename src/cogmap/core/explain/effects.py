@@ -73,12 +73,12 @@ def first_order(predict: Predict, rows: Array, places: Codes, axis: Axis, weight
     row, step = np.nonzero(axis.taken)
     asked = [_pairs(row, end) for end in axis.steps[step].T]
     asked += [_pairs(np.arange(len(rows)), place) for place in (axis.low, axis.high)]
-    found, which = _moved(predict, rows, [(places, axis.blocks)], np.concatenate(asked))
-    begin, end = (found[part] for part in np.split(which[: 2 * len(row)], 2))
+    predictions, which = _moved(predict, rows, [(places, axis.blocks)], np.concatenate(asked))
+    begin, end = (predictions[part] for part in np.split(which[: 2 * len(row)], 2))
     curve = axis.ways @ _means(end - begin, step, weight[row], len(axis.steps))
     mean = _mean(_predicted(predict, rows), weight)
     curve += mean - _mean(axis.read(curve), weight)
-    below, above = (found[part] for part in np.split(which[2 * len(row) :], 2))
+    below, above = (predictions[part] for part in np.split(which[2 * len(row) :], 2))
     return Effect(curve, *_band(curve, axis, below, above, weight), mean)
 
 
@@ -140,11 +140,11 @@ def _sides(predict: Predict, rows: Array, places: tuple[Codes, Codes], axes: tup
     a, b, c, d = ((i, j) for i in one.steps[step].T for j in other.steps[across].T)
     blocks = [(place, axis.blocks) for place, axis in zip(places, axes, strict=True)]
     asked = np.concatenate([np.stack([row, *corner], axis=1) for corner in (a, b, c, d)])
-    found, which = _moved(predict, rows, blocks, asked)
+    predictions, which = _moved(predict, rows, blocks, asked)
     values = np.split(which, 4)
     number = [i * len(other.blocks) + j for i, j in (a, b, c, d)]
     sides = ((0, 1), (2, 3), (0, 2), (1, 3))
-    changes = np.concatenate([found[values[end]] - found[values[begin]] for begin, end in sides])
+    changes = np.concatenate([predictions[values[end]] - predictions[values[begin]] for begin, end in sides])
     corners = np.concatenate([np.stack([row, number[begin], number[end]], axis=1) for begin, end in sides])
     return changes, corners
 
@@ -171,8 +171,8 @@ def read_both(surface: Array, one: Axis, other: Axis) -> Array:
     """Return a surface over the points of two features, shape (K, K', C), where the rows stand; shape (n, C)."""
     along = _along(surface, other)
     here, share = np.arange(len(along)), one.fraction[:, None]
-    found: Array = (1 - share) * along[here, one.low] + share * along[here, one.high]
-    return found
+    height: Array = (1 - share) * along[here, one.low] + share * along[here, one.high]
+    return height
 
 
 def _along(surface: Array, other: Axis) -> Array:
@@ -220,8 +220,8 @@ def _means(values: Array, group: Codes, weight: Array, n: int) -> Array:
     """Return weighted means by group, shape (n, C); 0 for a group without values."""
     mass = np.bincount(group, weight, n)
     total = np.stack([np.bincount(group, weight * column, n) for column in values.T], axis=1)
-    found: Array = total / np.where(mass > 0, mass, 1.0)[:, None]
-    return found
+    means: Array = total / np.where(mass > 0, mass, 1.0)[:, None]
+    return means
 
 
 def _mean(values: Array, weight: Array) -> Array:

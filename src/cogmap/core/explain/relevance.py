@@ -82,16 +82,16 @@ def _pattern(scaled: Array, evidence: Array, share: Array, groups: Sequence[NDAr
     cross = (x * share[:, None]).T @ np.where(moves, m, 0.0)
     spread = np.sqrt(share @ x**2)
     alone = np.divide(np.abs(cross), spread[:, None], out=np.zeros_like(cross), where=varies[:, None])
-    found = np.zeros((evidence.shape[1], len(groups)))
+    spread_of = np.zeros((evidence.shape[1], len(groups)))
     for g, group in enumerate(groups):
         if len(group) == 1:
-            found[:, g] = alone[group[0]]
+            spread_of[:, g] = alone[group[0]]
             continue
         block = x[:, group]
         inverse = np.linalg.pinv((block * share[:, None]).T @ block, rcond=1e-10, hermitian=True)
         squared = np.einsum("ic,ij,jc->c", cross[group], inverse, cross[group])
-        found[:, g] = np.sqrt(np.maximum(squared, 0.0))
-    return found
+        spread_of[:, g] = np.sqrt(np.maximum(squared, 0.0))
+    return spread_of
 
 
 def _centred(values: Array, share: Array) -> tuple[Array, NDArray[np.bool_]]:

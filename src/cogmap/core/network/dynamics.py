@@ -113,8 +113,8 @@ def _follow(network: Network, initial: Array, n: int, n_iter: int, tol: float) -
             break
     period, reached_at = np.zeros(n, dtype=np.intp), np.full(n, -1, dtype=np.intp)
     for P in range(longest, 0, -1):
-        found = start[P] + 2 * P <= n_states
-        period[found], reached_at[found] = P, start[P, found]
+        seen_twice = start[P] + 2 * P <= n_states
+        period[seen_twice], reached_at[seen_twice] = P, start[P, seen_twice]
     last = np.stack([state[:n] for state in list(recent)[-min(3, n_states) :]], axis=1)
     return BlockVerdict(period, reached_at, moves, last)
 

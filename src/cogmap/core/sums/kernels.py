@@ -39,8 +39,8 @@ class Kernel:
         run = compiled(self, space.library) if space.cuda else None
         if run is None:
             return None
-        found = run(*given)
-        return tuple(found) if isinstance(found, tuple | list) else (found,)
+        results = run(*given)
+        return tuple(results) if isinstance(results, tuple | list) else (results,)
 
 
 @cache

@@ -300,10 +300,10 @@ def gram(space: Space, F: DeviceArray) -> DeviceArray:
         return F.T @ F
     if p <= PIECE and n >= CHUNKS * PIECE:
         return _narrow_gram(space, F)
-    found = space.zeros(p, p)
+    upper = space.zeros(p, p)
     for a, b in pieces(p):
-        found[:b, a:b] = F[:, :b].T @ F[:, a:b]
-    return found
+        upper[:b, a:b] = F[:, :b].T @ F[:, a:b]
+    return upper
 
 
 def _narrow_gram(space: Space, F: DeviceArray) -> DeviceArray:
@@ -311,9 +311,9 @@ def _narrow_gram(space: Space, F: DeviceArray) -> DeviceArray:
     xp, (n, p) = space.xp, F.shape
     size = n // CHUNKS
     chunks = xp.reshape(F[: CHUNKS * size, :], (CHUNKS, size, p))
-    found = xp.sum(xp.matmul(xp.permute_dims(chunks, (0, 2, 1)), chunks), axis=0)
+    product = xp.sum(xp.matmul(xp.permute_dims(chunks, (0, 2, 1)), chunks), axis=0)
     rest = F[CHUNKS * size :, :]
-    return found + rest.T @ rest
+    return product + rest.T @ rest
 
 
 def in_blocks(function: Callable[[Array], Array], X: Array) -> Array:

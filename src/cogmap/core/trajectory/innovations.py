@@ -101,11 +101,11 @@ class Basis:
     def coefficients(self, C: Array, n_concepts: int) -> tuple[Array, Array]:
         """Turn coefficients of Q, shape (p + 1, N), into those of A⁰, E¹, …, shape (T + 1, M, N), and a constant."""
         raw = self.map @ (self.whiten @ C)
-        found, start = np.zeros((len(self.columns), n_concepts, C.shape[1])), 1
+        coefficients, start = np.zeros((len(self.columns), n_concepts, C.shape[1])), 1
         for t, (columns, scale) in enumerate(zip(self.columns, self.scales, strict=True)):
-            found[t, columns] = raw[start : start + len(columns)] * scale[:, None]
+            coefficients[t, columns] = raw[start : start + len(columns)] * scale[:, None]
             start += len(columns)
-        return found, raw[0]
+        return coefficients, raw[0]
 
 
 def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[Basis, Array]:
