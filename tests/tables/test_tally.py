@@ -176,7 +176,8 @@ def test_medians_are_exact(numbers, size):
     present = np.sort(table["x"].dropna())
     if column.kind == "number":
         low, high = present[(len(present) - 1) // 2], present[len(present) // 2]
-        assert column.fill in ((low + high) / 2, low / 2 + high / 2)
+        with np.errstate(over="ignore"):  # the sum of the largest numbers is none
+            assert column.fill in ((low + high) / 2, low / 2 + high / 2)
 
 
 def test_medians_of_values_that_lie_close_together_take_few_passes(rng):

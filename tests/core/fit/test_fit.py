@@ -10,7 +10,7 @@ from cogmap.core.fit.fit import fit_network, passable, remember
 from cogmap.core.network.constraints import Bounds
 from cogmap.core.readout.cases import CaseReadout
 from cogmap.core.sums import sources, threads
-from cogmap.core.sums.rows import weighted_rows
+from cogmap.core.sums.rows import Rows, weighted_rows
 from cogmap.core.sums.sources import Blocks, at_once, cut, from_rows, on_device
 from cogmap.core.sums.statistics import Range
 from tests.core.problems import SETTINGS, census_of, on, rows_of
@@ -209,3 +209,12 @@ def test_what_needs_all_rows_at_once_is_not_passable():
     for settings in ({"alpha": 0.0}, {"readout": "final"}, {"cases": True}):
         assert not passable(replace(SETTINGS, **settings), many)
     assert not passable(SETTINGS, replace(many, high=census.low))
+
+
+@pytest.mark.parametrize("alpha", [0.3, "loo"])
+def test_a_network_that_never_moves(alpha, rng, monkeypatch):
+    """With φ = 0 every increment is 0, also where activations are known to move by a tolerance of 0."""
+    X = rng.normal(size=(60, 3))
+    rows = Rows(X, (X[:, 0] > 0).astype(np.intp), np.ones(60), np.ones(60), 2, True)
+    found = fit(at_once(rows), rows, monkeypatch, few=True, alpha=alpha, phi=0.0, max_iter=1, tol=0.0)
+    assert np.isfinite(found.model.raw(X)).all()

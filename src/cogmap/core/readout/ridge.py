@@ -127,7 +127,7 @@ def standardised(frame: Frame, space: Space) -> Callable[[DeviceArray, int], tup
     course = Course(space, frame.network, frame.reference, frame.n_iter)
     gain = np.repeat(np.r_[1.0, np.full(frame.n_iter, course.gain)], M)
     factor, shift = space.put(gain * frame.scale), space.put(-frame.mean * frame.scale)
-    moves, gains = space.put(np.where(frame.moves, np.inf, 0.0)), space.put(np.r_[1.0, gain[M::M]])
+    moves = space.put(np.where(frame.moves, np.inf, 0.0))
 
     def of_rows(initial: DeviceArray, room: int) -> tuple[DeviceArray, DeviceArray]:
         Z = space.matrix(initial.shape[0], p + room)
@@ -137,10 +137,10 @@ def standardised(frame: Frame, space: Space) -> Callable[[DeviceArray, int], tup
             for t, (E, moved, _) in zip(range(frame.n_iter + 1), increments(course, initial[rows, :]), strict=False):
                 part = slice(t * M, (t + 1) * M)
                 space.affine_into(Z[rows, part], E, factor[part], shift[part])
-                changes.append(moves[t] if frame.moves[t] else space.largest(moved))
+                changes.append(moves[t] if frame.moves[t] else space.largest(moved) * (course.gain if t else 1.0))
             return space.xp.stack(changes)
 
-        return Z, space.most(space.over_strips(strip, *initial.shape)) * gains
+        return Z, space.most(space.over_strips(strip, *initial.shape))
 
     return of_rows
 
