@@ -218,3 +218,21 @@ def test_a_network_that_never_moves(alpha, rng, monkeypatch):
     rows = Rows(X, (X[:, 0] > 0).astype(np.intp), np.ones(60), np.ones(60), 2, True)
     found = fit(at_once(rows), rows, monkeypatch, few=True, alpha=alpha, phi=0.0, max_iter=1, tol=0.0)
     assert np.isfinite(found.model.raw(X)).all()
+
+
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("settings", [{}, {"alpha": 1.0}, {"inner": "regression"}], ids=named)
+def test_memory_that_nobody_set_is_not_computed_with(settings, few, rng, monkeypatch):
+    """Memory that is not set may hold signalling NaN; arithmetic on it warns, and here a warning is an error."""
+    rows, empty = rows_of(*problem(rng)), np.empty
+
+    def soiled(*args, **keywords):
+        array = empty(*args, **keywords)
+        if array.dtype == np.float64:
+            array.view(np.uint64)[...] = 0x7FF0_0000_0000_0001
+        return array
+
+    clean = fit(at_once(rows), rows, monkeypatch, few=few, **settings)
+    monkeypatch.setattr(np, "empty", soiled)
+    fitted = fit(at_once(rows), rows, monkeypatch, few=few, **settings)
+    assert_alike(fitted, clean, rows.X, 0.0)

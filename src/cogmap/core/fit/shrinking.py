@@ -85,9 +85,9 @@ def _of_few_rows(draft: Draft, max_rank: int) -> tuple[Basis, Source[Design]]:
     """Build the map on all rows; what it was built on are their features already."""
     block = only_block(draft.states)
     basis, F = grow(_until_fixed_point(draft, block.initial), block.weight, max_rank)
-    ZY = NUMPY.times_triangle(F, basis.map, block.n_classes)
-    ZY /= np.sqrt(block.weight)[:, None]
-    ZY[:, basis.ends[-1] :] = NUMPY.one_hot(block.codes, block.n_classes)
+    ZY, end = NUMPY.times_triangle(F, basis.map, block.n_classes), basis.ends[-1]
+    ZY[:, :end] /= np.sqrt(block.weight)[:, None]
+    ZY[:, end:] = NUMPY.one_hot(block.codes, block.n_classes)
     moving = np.full(len(basis.columns), np.inf)
     design = Design(ZY, moving, block.codes, block.weight, block.unit, block.n_classes, block.even)
     return basis, Blocks(lambda: [design], draft.source.n_rows)
