@@ -19,9 +19,10 @@ from ..sums.rows import Rows
 from ..sums.sources import Source
 from ..sums.space import NUMPY, DeviceArray, Space
 from ..sums.statistics import Range
+from ..sums.tiles import TILE
 from ..types import Array
 from .cells import streamed_knots
-from .scaling import Line, Scaling, identity, knot_heights, rank_knots
+from .scaling import Line, Lines, Scaling, identity, knot_heights, rank_knots
 
 WORDS = {
     3: ("low", "medium", "high"),
@@ -119,6 +120,35 @@ class Scaler(NamedTuple):
     def of_rows(self, X: DeviceArray) -> DeviceArray:
         """Return A⁰ of rows."""
         return self(self.columns(X), X.shape[0])
+
+
+class TileScaler:
+    """The same map in numpy, for tiles of rows: all features at once, with the same bits."""
+
+    def __init__(self, concepts: Concepts) -> None:
+        self.features, self.peaks = np.flatnonzero(concepts.varies), concepts.peaks
+        self.lines = Lines(concepts.scaling.lines(NUMPY))
+        self.slopes = [np.append(1 / np.diff(peaks), 0.0) for peaks in self.peaks]
+
+    def __call__(self, X: Array) -> Array:
+        """Return A⁰ of rows, a multiple of `TILE`, shape (tiles, M, TILE)."""
+        scaled = self.lines(np.ascontiguousarray(X.T) if len(self.features) == X.shape[1] else X.T[self.features])
+        if any(len(peaks) for peaks in self.peaks):
+            given = zip(scaled, self.peaks, self.slopes, strict=True)
+            scaled = np.concatenate([_memberships(*one) if len(one[1]) else one[0][None] for one in given])
+        return np.ascontiguousarray(scaled.reshape(len(scaled), -1, TILE).transpose(1, 0, 2))
+
+
+def _memberships(scaled: Array, peaks: Array, slopes: Array) -> Array:
+    """Return the terms of a scaled feature, shape (terms, n): two neighbours share each value, and no other has any."""
+    x = np.minimum(np.maximum(scaled, peaks[0]), peaks[-1])
+    at = np.searchsorted(peaks[1:], x, side="right")
+    x -= peaks.take(at)
+    x *= slopes.take(at)
+    terms, every = np.zeros((len(peaks) + 1, len(x))), np.arange(len(x))
+    terms[at + 1, every] = x
+    terms[at, every] = 1.0 - x
+    return terms[:-1]
 
 
 def fit_concepts(
