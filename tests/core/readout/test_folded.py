@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from cogmap.core.fit.fit import fit_network
 from cogmap.core.readout import folded as module
-from cogmap.core.readout.folded import SUSPECT, fold
+from cogmap.core.readout.folded import SKETCHES, fold
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.terms import raw_scores
 from cogmap.core.sums.sources import at_once
@@ -50,7 +51,7 @@ def test_rows_are_stopped_where_their_leverage_says_so(n, n_features, rng):
     """With few training rows all innovations are computed, with many a sketch of them."""
     model = model_of(rng, n, n_features)
     readout = fold(model.readout, model.network)
-    assert readout.gate.sketched == (n > 100)
+    assert (readout.gate.sketch.shape[1] > 0) == (n > 100)
     initial = np.concatenate([rng.random((2000, n_features)), corners(rng, 2000, n_features)])
     stopped = NUMPY.host(model.readout.terms(NUMPY, model.network, initial).stopped).any(axis=1)
     assert 0.05 < stopped.mean() < 0.95
@@ -67,19 +68,30 @@ def test_the_sketch_misses_no_row_that_is_to_be_stopped(rng):
     """Of a million directions that innovations may have; at the cap exactly, so that more would be seen sooner."""
     model = model_of(rng, n_features=9)
     gate = fold(model.readout, model.network).gate
-    p, cap, missed = len(gate.map), float(model.readout.caps.min()), 0
+    p, cap, missed = len(gate.sketch), float(model.readout.caps.min()), 0
     for _ in range(50):
         Q = rng.normal(size=(20_000, p))
         Q *= np.sqrt(cap / (Q**2).sum(axis=1, keepdims=True))
         missed += int((((Q @ gate.directions) ** 2).sum(axis=1) <= gate.most).sum())
     assert missed <= 6
-    assert gate.most == SUSPECT * cap
-    np.testing.assert_allclose(gate.sketch, gate.map @ gate.directions)
+    assert (gate.sketch.shape[1], gate.most / cap) in SKETCHES
+
+
+@pytest.mark.parametrize(("n_directions", "share"), SKETCHES)
+def test_one_suspect_in_a_million_is_missed(n_directions, share):
+    assert 1e-7 < chi2.cdf(n_directions * share, n_directions) <= 1.05e-6
+
+
+def test_the_larger_the_leverage_the_more_directions(rng):
+    model = model_of(rng)
+    gate = fold(model.readout, model.network).gate
+    assert [gate._sketch(400, n)[0] for n in (100, 3300, 5000, 1e6)] == [0, 128, 64, 32]
+    assert gate._sketch(SKETCHES[0][0], 1e6) == (0, 0.0)
 
 
 def test_suspects_depend_on_no_other_row(rng):
     model = model_of(rng, n_features=9)
-    assert fold(model.readout, model.network).gate.sketched
+    assert fold(model.readout, model.network).gate.sketch.shape[1]
     initial = np.concatenate([rng.random((200, 9)), corners(rng, 200, 9)])
     whole = scores_folded(model, initial)
     for size in (1, 7, TILE, 130):

@@ -126,29 +126,48 @@ class TileScaler:
     """The same map in numpy, for tiles of rows: all features at once, with the same bits."""
 
     def __init__(self, concepts: Concepts) -> None:
-        self.features, self.peaks = np.flatnonzero(concepts.varies), concepts.peaks
+        self.features, sizes = np.flatnonzero(concepts.varies), np.array([len(peaks) for peaks in concepts.peaks])
         self.lines = Lines(concepts.scaling.lines(NUMPY))
-        self.slopes = [np.append(1 / np.diff(peaks), 0.0) for peaks in self.peaks]
+        self.n_concepts = int(np.maximum(sizes, 1).sum())
+        first = np.cumsum(np.maximum(sizes, 1)) - np.maximum(sizes, 1)
+        self.groups = []
+        for size in np.unique(sizes).tolist():
+            alike = np.flatnonzero(sizes == size)
+            peaks = np.array([concepts.peaks[j] for j in alike])
+            self.groups.append((alike, first[alike, None] + np.arange(max(size, 1)), peaks))
 
     def __call__(self, X: Array) -> Array:
         """Return A⁰ of rows, a multiple of `TILE`, shape (tiles, M, TILE)."""
         scaled = self.lines(np.ascontiguousarray(X.T) if len(self.features) == X.shape[1] else X.T[self.features])
-        if any(len(peaks) for peaks in self.peaks):
-            given = zip(scaled, self.peaks, self.slopes, strict=True)
-            scaled = np.concatenate([_memberships(*one) if len(one[1]) else one[0][None] for one in given])
-        return np.ascontiguousarray(scaled.reshape(len(scaled), -1, TILE).transpose(1, 0, 2))
+        if self.n_concepts > len(self.features):
+            features, scaled = scaled, np.empty((self.n_concepts, len(X)))
+            for alike, concepts, peaks in self.groups:
+                given = features[alike]
+                scaled[concepts] = _memberships(given, peaks) if peaks.size else given[:, None]
+        return np.ascontiguousarray(scaled.reshape(self.n_concepts, -1, TILE).transpose(1, 0, 2))
 
 
-def _memberships(scaled: Array, peaks: Array, slopes: Array) -> Array:
-    """Return the terms of a scaled feature, shape (terms, n): two neighbours share each value, and no other has any."""
-    x = np.minimum(np.maximum(scaled, peaks[0]), peaks[-1])
-    at = np.searchsorted(peaks[1:], x, side="right")
-    x -= peaks.take(at)
-    x *= slopes.take(at)
-    terms, every = np.zeros((len(peaks) + 1, len(x))), np.arange(len(x))
-    terms[at + 1, every] = x
-    terms[at, every] = 1.0 - x
-    return terms[:-1]
+def _memberships(scaled: Array, peaks: Array) -> Array:
+    """Return the terms of scaled features, shape (features, terms, n), given where they peak, (features, terms).
+
+    Two neighbours share each value, and no other term has any of it.
+    """
+    n_terms = peaks.shape[1]
+    x = np.minimum(np.maximum(scaled, peaks[:, :1]), peaks[:, -1:])
+    at = np.zeros(x.shape, dtype=np.intp)
+    for k in range(1, n_terms):
+        at += x >= peaks[:, k : k + 1]
+    slopes = np.append(1 / np.diff(peaks), np.zeros((len(peaks), 1)), axis=1)
+    place = at + n_terms * np.arange(len(peaks))[:, None]
+    x -= peaks.take(place)
+    x *= slopes.take(place)
+    rest = 1.0 - x
+    terms = np.empty((len(peaks), n_terms, x.shape[1]))
+    for k in range(n_terms):
+        np.multiply(at == k, rest, out=terms[:, k])
+        if k:
+            terms[:, k] += (at == k - 1) * x
+    return terms
 
 
 def fit_concepts(

@@ -10,8 +10,8 @@ them to be above it: so is one in a million. Only rows above that share are take
 Easy to get wrong: K is a sum of numbers that are far larger than itself. It is computed with more digits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -25,71 +25,93 @@ from .ridge import IncrementReadout
 from .shrunken import ShrunkReadout
 from .terms import Readout
 
-DIRECTIONS, SUSPECT = 32, 1 / 4.6
-"""Directions of the sketch, and the share of the cap above which a sketch is not trusted.
+SKETCHES = ((32, 1 / 4.6), (64, 1 / 2.75), (128, 1 / 2.0))
+"""Directions of a sketch, and the share of the cap above which it is not trusted.
 
-χ² of 32 degrees of freedom is below 32 / 4.6 with a probability of 1e-6.
+χ² of so many degrees of freedom is below their number times that share with a probability of 1e-6.
 """
 
 BALANCED = 1e-9
 """Share of the coefficients of all classes to which they may sum for that to be 0 but for rounding."""
 
 PIECE = 64
-"""Columns of the pieces in which rows go through the triangular map."""
+"""Columns of the map, at least, by which increments are multiplied at a time: those of some iterations.
+
+Innovations of an iteration read no later ones.
+"""
 
 
 class Gate:
     """Which rows stop reasoning, and where: by a sketch of their innovations, and by these where it is not enough."""
 
     def __init__(self, readout: ShrunkReadout, gain: float) -> None:
-        basis = readout.basis
-        self.readout, self.ends, self.map = readout, basis.ends, basis.scaled(gain)
-        self.read = np.concatenate([len(readout.reference) * t + part for t, part in enumerate(basis.columns)])
-        p, total = len(self.map), 1 / basis.to_innovations[0, 0] ** 2
-        self.most = SUSPECT * float(readout.caps.min())
-        # Rows have a leverage of p / n in the mean: where that is near the cap, most would be suspect.
-        self.sketched = 2 * DIRECTIONS < p < self.most * total
-        n_directions = DIRECTIONS if self.sketched else 0
-        self.directions = np.random.default_rng(0).normal(size=(p, n_directions)) / np.sqrt(DIRECTIONS)
-        self.sketch = self.map @ self.directions
+        basis, M = readout.basis, len(readout.reference)
+        self.readout, self.n_steps = readout, len(basis.columns)
+        scaled = basis.scaled(gain)
+        self.read = np.concatenate([M * t + part for t, part in enumerate(basis.columns)])
+        # Rows of the map in the order of all increments, those too that are not read.
+        self.map, self.constant = np.zeros((M * self.n_steps, len(scaled))), scaled[0][:, None]
+        self.map[self.read] = scaled[1:]
+        self.pieces = self._pieces(basis.ends, M)
+        self.upto = (np.arange(len(scaled)) < np.array(basis.ends)[:, None]).astype(np.float64)
+        n_directions, share = self._sketch(len(scaled), 1 / basis.to_innovations[0, 0] ** 2)
+        self.most = share * float(readout.caps.min())
+        random = np.random.default_rng(0).normal(size=(len(scaled), n_directions))
+        self.directions = random / np.sqrt(max(n_directions, 1))
+        self.sketch = scaled @ self.directions
 
-    def suspects(self, sketch: Array) -> Array:
-        """Say which rows are to be looked at, given their sketch, shape (tiles, directions, TILE)."""
-        if not self.sketched:
-            return np.ones((sketch.shape[0], TILE), dtype=bool)
-        found: Array = (sketch * sketch).sum(axis=1) > self.most
-        return found
+    def _sketch(self, p: int, total: float) -> tuple[int, float]:
+        """Choose a sketch; none where most rows would be suspect, or where it is not far smaller than the map.
+
+        Rows have a leverage of p / n in the mean.
+        """
+        cap = float(self.readout.caps.min())
+        worth = (one for one in SKETCHES if 2 * p / total < one[1] * cap and one[0] < p / 3)
+        return next(worth, (0, 0.0))
+
+    @staticmethod
+    def _pieces(ends: Sequence[int], n_concepts: int) -> list[tuple[int, int, int]]:
+        """Return bounds of consecutive innovations, and how many increments those read."""
+        pieces, start = [], 0
+        for t, end in enumerate(ends, start=1):
+            if end - start >= PIECE or t == len(ends):
+                pieces.append((start, end, t * n_concepts))
+                start = end
+        return pieces
 
     def __call__(self, scores: Array, sketch: Array, F: Array) -> None:
         """Overwrite the scores of rows that are stopped; F holds the increments of all rows."""
-        tile, row = np.nonzero(self.suspects(sketch))
+        if sketch.shape[1]:
+            tile, row = np.nonzero((sketch * sketch).sum(axis=1) > self.most)
+            suspects = F[tile, :, row]
+            filled = np.zeros((-(-len(tile) // TILE) * TILE, F.shape[1]))
+            filled[: len(tile)] = suspects
+            F = filled.reshape(-1, TILE, F.shape[1]).transpose(0, 2, 1)
+        else:
+            tile, row = (place.ravel() for place in np.indices((len(F), TILE)))
         if len(tile) == 0:
             return
-        Q = over_tiles(self._innovations, F[tile, :, row][:, self.read])
-        ends = self.ends
-        leverage = np.stack([np.einsum("ij,ij->i", Q[:, a:b], Q[:, a:b]) for a, b in pairwise([0, *ends])], axis=1)
-        stopped = np.logical_or.accumulate(np.cumsum(leverage, axis=1) > self.readout.caps, axis=1)
-        some = np.flatnonzero(stopped[:, -1])
+        Q = self._innovations(F)
+        stopped = np.logical_or.accumulate(np.matmul(self.upto, Q * Q) > self.readout.caps[:, None], axis=1)
+        some = np.flatnonzero(stopped[:, -1].ravel()[: len(tile)])
         if len(some):
-            scores[tile[some], :, row[some]] = over_tiles(self._read, Q[some] * self._factors(stopped[some]))
+            at = np.divmod(some, TILE)
+            shrunk = Q[at[0], :, at[1]] * self._factors(stopped[at[0], :, at[1]])
+            scores[tile[some], :, row[some]] = over_tiles(lambda rows: rows @ self.readout.coefficients, shrunk)
 
-    def _innovations(self, rows: Array) -> Array:
-        """Return Q of a tile of rows, shape (TILE, p + 1)."""
-        Q = np.empty((len(rows), len(self.map)))
-        for a, b in pairwise([*range(0, len(self.map), PIECE), len(self.map)]):
-            np.matmul(rows[:, : b - 1], self.map[1:b, a:b], out=Q[:, a:b])
-        Q += self.map[0]
+    def _innovations(self, F: Array) -> Array:
+        """Return Q of tiles, shape (tiles, p + 1, TILE)."""
+        Q = np.empty((len(F), len(self.constant), TILE))
+        for start, end, n_read in self.pieces:
+            np.matmul(self.map[:n_read, start:end].T, F[:, :n_read], out=Q[:, start:end])
+        Q += self.constant
         return Q
 
     def _factors(self, stopped: Array) -> Array:
         """Return the factor of each innovation of rows, 1 for the constant; shape (n, p + 1)."""
         factors = np.where(stopped, 0.0, self.readout.shrink)
-        sizes = np.diff([1, *self.ends])
+        sizes = np.diff([1, *self.readout.basis.ends])
         return np.concatenate([np.ones((len(stopped), 1)), np.repeat(factors, sizes, axis=1)], axis=1)
-
-    def _read(self, shrunk: Array) -> Array:
-        scores: Array = shrunk @ self.readout.coefficients
-        return scores
 
 
 @dataclass(frozen=True)
@@ -156,13 +178,13 @@ def fold(readout: Readout, network: Network) -> Folded | None:
 
 def _innovations(readout: ShrunkReadout, network: Network) -> Folded:
     """Fold a gated readout of the innovations."""
-    basis, M, N = readout.basis, len(readout.reference), readout.coefficients.shape[1]
+    basis, N = readout.basis, readout.coefficients.shape[1]
     course = Course(NUMPY, network, readout.reference, readout.n_iter, TILE)
     gate = Gate(readout, course.gain)
     shrunk = readout.shrinkage_of_columns[:, None] * readout.coefficients
     precise = basis.map.astype(np.longdouble) @ (basis.whiten.astype(np.longdouble) @ shrunk)
     K = np.hstack([basis.scaled(course.gain, precise.astype(np.float64)), gate.sketch])
-    matrix = np.zeros(((readout.n_iter + 1) * M, K.shape[1]))
+    matrix = np.zeros((len(gate.map), K.shape[1]))
     matrix[gate.read] = K[1:]
     total = _total(shrunk[1:], basis.to_innovations[0, 0] * shrunk[0])
     return Folded(course, np.ascontiguousarray(matrix.T), K[0][:, None], N, total, gate)
