@@ -12,6 +12,7 @@ Easy to get wrong: K is a sum of numbers that are far larger than itself. It is 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -114,6 +115,16 @@ class Gate:
         return np.concatenate([np.ones((len(stopped), 1)), np.repeat(factors, sizes, axis=1)], axis=1)
 
 
+class Total(NamedTuple):
+    """The sum of all classes' scores, and the share of each class in what rounding adds to it, shape (N, 1).
+
+    A rare class has small coefficients, and errors that are as small: it may not be given those of others.
+    """
+
+    score: float
+    shares: Array
+
+
 @dataclass(frozen=True)
 class Folded:
     """A readout of the increments of a network, for tiles of rows.
@@ -128,7 +139,7 @@ class Folded:
         What every row gets.
     n_classes : int
         N.
-    total : float or None
+    total : Total or None
         The sum of a row's scores, where it is the same for all rows: coefficients of all classes add up to 0.
     gate : Gate or None
         What stops rows.
@@ -138,7 +149,7 @@ class Folded:
     matrix: Array
     constant: Array
     n_classes: int
-    total: float | None
+    total: Total | None
     gate: Gate | None = None
 
     def __call__(self, initial: Array) -> Array:
@@ -148,7 +159,7 @@ class Folded:
         scores += self.constant
         if self.total is not None:
             of_classes = scores[:, : self.n_classes]
-            of_classes -= (of_classes.sum(axis=1, keepdims=True) - self.total) / self.n_classes
+            of_classes -= (of_classes.sum(axis=1, keepdims=True) - self.total.score) * self.total.shares
         if self.gate is not None:
             self.gate(scores[:, : self.n_classes], scores[:, self.n_classes :], F)
         raw: Array = scores[:, : self.n_classes]
@@ -200,7 +211,8 @@ def _increments(readout: IncrementReadout, network: Network) -> Folded:
     return Folded(course, np.ascontiguousarray(K.T), readout.constant[:, None], n_classes, total)
 
 
-def _total(coefficients: Array, constant: Array) -> float | None:
+def _total(coefficients: Array, constant: Array) -> Total | None:
     """Return the sum of a row's scores if it is the same for all rows."""
     alike = np.abs(coefficients.sum(axis=1)) <= BALANCED * np.abs(coefficients).sum(axis=1)
-    return float(constant.sum()) if alike.all() else None
+    size = (coefficients**2).sum(axis=0)[:, None]
+    return Total(float(constant.sum()), size / size.sum()) if alike.all() and size.any() else None
