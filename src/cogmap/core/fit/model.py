@@ -9,7 +9,8 @@ from ..concepts.concepts import Concepts
 from ..decision.decision import class_shares
 from ..network.constraints import Bounds
 from ..network.reasoning import Network, trajectory
-from ..readout.cases import CaseReadout, sample_rows
+from ..readout.cases import sample_rows
+from ..readout.regions import Remembering
 from ..readout.terms import Readout, raw_scores
 from ..sums.rows import Rows
 from ..sums.space import NUMPY, DeviceArray, Space, in_blocks, slices, working_width
@@ -77,7 +78,7 @@ class Model:
 
         if space.numpy:
             return in_blocks(scores, scaler.of_rows(X))
-        n_cases = len(self.readout.cases) if isinstance(self.readout, CaseReadout) else 0
+        n_cases = len(self.readout.cases) if isinstance(self.readout, Remembering) else 0
         n_rows = space.block_rows(working_width(len(self.network.bias), self.readout.n_iter) + 2 * n_cases)
         return space.xp.concat([scores(scaler.of_rows(X[rows, :])) for rows in slices(X.shape[0], n_rows)])
 
