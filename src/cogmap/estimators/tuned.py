@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
 from ..core.concepts.concepts import Concepts
-from ..core.constants import CASE_ROWS
+from ..core.constants import CASE_CONCEPTS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
 from ..core.fit.fit import NetworkFit, fit_network, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
@@ -86,14 +86,14 @@ class LTCNClassifierCV(NetworkClassifier):
         Inner weights, as for `LTCNClassifier`.
     scaling : str, None or sequence of them, default="halfway"
         Scaling.
-    terms : int, None or sequence of them, default=None
-        Linguistic terms.
+    terms : "auto", int, None or sequence of them, default="auto"
+        Linguistic terms. ``"auto"`` is None and 5, and None alone where terms would make more than 300 concepts.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
-        Whether the best network is also read together with remembered training rows, for problems where neighbours
-        matter. ``"auto"`` does so up to 6000 rows; the stack gives it weight only if leave-one-out gains. The model
-        then stores the training rows.
+        Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
+        1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
+        `terms`; the model stores them where the stack gives them weight.
     combine : {"stack", "best"}, default="stack"
         Stack the networks, or keep the one that `scoring` prefers.
     scoring : {"squared_error", "error", "kappa", "log_loss"}, default="squared_error"
@@ -136,7 +136,7 @@ feature_importances_, fitted_
         activation: str | Sequence[str] = "sigmoid",
         inner: str | Sequence[str] = ("slopes", "stable-regression"),
         scaling: str | Sequence[str | None] | None = "halfway",
-        terms: int | Sequence[int | None] | None = None,
+        terms: Literal["auto"] | int | Sequence[int | None] | None = "auto",
         max_iter: int | Sequence[int] = 20,
         cases: Literal["auto"] | bool = "auto",
         combine: Literal["stack", "best"] = "stack",
@@ -188,18 +188,28 @@ feature_importances_, fitted_
         """Fit every configuration to rows, wherever they are, then combine them by leave-one-out scores."""
         candidates: list[Candidate] = []
         concepts: dict[Any, Concepts] = {}
-        remembers = self.cases == "auto" and source.single and source.n_rows <= CASE_ROWS
         for params, settings in self._configured(every):
             start = time.perf_counter()
             # Configurations share concepts; the activation matters to unscaled data alone.
             key = settings.scaling, settings.terms, settings.activation if settings.scaling is None else None
             network = fit_network(source, census, settings, concepts.get(key))
             concepts[key] = network.model.concepts
-            candidates.append(self._candidate(params, network if remembers else network.alone, start))
-        if remembers and len(candidates[0].model.network.bias):
-            best, start = self._best(candidates), time.perf_counter()
-            candidates.append(self._candidate(best.params | {"cases": True}, remember(best.network), start))
+            candidates.append(self._candidate(params, network if self.cases else network.alone, start))
+        if self.cases:
+            candidates += [self._remembered(best) for best in self._readers(candidates)]
         self._combine(candidates)
+
+    def _readers(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the networks in whose concepts rows are remembered: the best of each number of terms."""
+        usual = (c for c in candidates if 0 < len(c.model.network.bias) <= CASE_CONCEPTS)
+        by_terms: dict[int | None, list[Candidate]] = {}
+        for candidate in usual:
+            by_terms.setdefault(candidate.params["terms"], []).append(candidate)
+        return [self._best(alike) for alike in by_terms.values()]
+
+    def _remembered(self, reader: Candidate) -> Candidate:
+        start = time.perf_counter()
+        return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
 
     def _combine(self, candidates: Sequence[Candidate]) -> None:
         """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
@@ -224,7 +234,7 @@ feature_importances_, fitted_
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
         for name in GRID:
-            if not as_grid(getattr(self, name)):
+            if not self._values(name):
                 raise ValueError(f"{name} is an empty grid: give at least one value.")
         for params in self._grid():
             self._member(params).check_parameters()
@@ -235,8 +245,15 @@ feature_importances_, fitted_
 
     def _grid(self) -> list[dict[str, Any]]:
         """Return the parameters of each combination of the grids."""
-        grids = [as_grid(getattr(self, name)) for name in GRID]
+        grids = [self._values(name) for name in GRID]
         return [dict(zip(GRID, values, strict=True)) for values in product(*grids)]
+
+    def _values(self, name: str) -> list[Any]:
+        """Return the values of a grid."""
+        value = getattr(self, name)
+        if name != "terms" or not isinstance(value, str) or value != "auto":
+            return as_grid(value)
+        return [None, TERMS] if TERMS * getattr(self, "n_features_in_", 1) <= TERM_CONCEPTS else [None]
 
     def _member(self, params: dict[str, Any]) -> LTCNClassifier:
         """Return an unfitted classifier of one configuration, which knows the features if this one does."""
@@ -292,8 +309,8 @@ feature_importances_, fitted_
         """Raise a `ModelFileError` where no file may hold these parameters."""
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
-            size = prod(len(as_grid(getattr(self, name))) for name in GRID)
-            if not size <= len(self.cv_results_["params"]) <= size + 1:
+            size = prod(len(self._values(name)) for name in GRID)
+            if not size <= len(self.cv_results_["params"]) <= size + len(self._values("terms")):
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()
         super().check_stored()

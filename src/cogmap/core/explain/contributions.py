@@ -14,6 +14,7 @@ from ..fit.model import Model
 from ..network.reasoning import Network
 from ..readout.cases import CaseReadout
 from ..readout.folded import fold
+from ..readout.regions import Remembering
 from ..readout.terms import Readout, Terms
 from ..sums.space import NUMPY, blocks, in_blocks
 from ..sums.threads import side_by_side
@@ -135,7 +136,7 @@ def decoded_splits(
     return splits
 
 
-def strongest_cases(readout: CaseReadout, initial: Array, direction: Array, count: int) -> tuple[Codes, Array, Array]:
+def strongest_cases(readout: Remembering, initial: Array, direction: Array, count: int) -> tuple[Codes, Array, Array]:
     """Return the remembered rows that move the raw score of one row along `direction` the most.
 
     They come with how much the row resembles each, and with what each adds.

@@ -13,10 +13,12 @@ from ..network.constraints import Bounds
 from ..network.reasoning import Network, trajectory
 from ..readout.cases import CaseReadout, sample_rows
 from ..readout.folded import Folded, fold
+from ..readout.regions import Remembering
+from ..readout.remembered import Remembered
 from ..readout.terms import Readout, raw_scores
 from ..sums.rows import Rows
 from ..sums.space import NUMPY, DeviceArray, Space, in_blocks, slices, working_width
-from ..sums.tiles import in_tiles, over_tiles, rows_of, tiled
+from ..sums.tiles import in_tiles, rows_of, tiled
 from ..types import Array
 
 SUMMARY_ROWS = 256
@@ -77,20 +79,20 @@ class Model:
         if space.numpy:
             return in_tiles(self.raw_tiles, X)
         scaler = self.concepts.on(space)
-        n_cases = len(self.readout.cases) if isinstance(self.readout, CaseReadout) else 0
+        n_cases = len(self.readout.cases) if isinstance(self.readout, Remembering) else 0
         n_rows = space.block_rows(working_width(len(self.network.bias), self.readout.n_iter) + 2 * n_cases)
         blocks = (scaler.of_rows(X[rows, :]) for rows in slices(X.shape[0], n_rows))
         return space.xp.concat([raw_scores(self.readout, space, self.network, initial) for initial in blocks])
 
     def raw_tiles(self, X: Array) -> Array:
         """Return the same of a multiple of `TILE` rows in numpy, shape (tiles, N, TILE)."""
-        if self._folded is None:
+        if self._folded is None and self._remembered is None:
             return tiled(in_blocks(lambda a: raw_scores(self.readout, NUMPY, self.network, a), self.concepts(X)))
         initial = self._scaler(X)
-        scores = self._folded(initial)
-        if isinstance(self.readout, CaseReadout):
-            remembered, C = self.readout.resemblance, self.readout.coefficients
-            scores += tiled(over_tiles(lambda rows: remembered(NUMPY, rows) @ C, rows_of(initial)))
+        parts = [] if self._folded is None else [self._folded(initial)]
+        if self._remembered is not None:
+            parts.append(tiled(self._remembered(rows_of(initial))))
+        scores: Array = sum(parts[1:], start=parts[0])
         return scores
 
     @cached_property
@@ -101,6 +103,12 @@ class Model:
     def _folded(self) -> Folded | None:
         readout = self.readout.trajectory if isinstance(self.readout, CaseReadout) else self.readout
         return fold(readout, self.network) if len(self.network.bias) else None
+
+    @cached_property
+    def _remembered(self) -> Remembered | None:
+        if len(self.network.bias) and isinstance(self.readout, Remembering):
+            return Remembered(self.readout)
+        return None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed from the rest."""

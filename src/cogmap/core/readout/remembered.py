@@ -1,0 +1,52 @@
+"""What remembered rows add to scores, in numpy: each row is compared with the cases of its own region alone.
+
+Rows of a region go through in tiles, so that a row has the same bits in any batch. Of a tile that is not full, only the
+rows that are there are taken from squared distances to resemblance: roots and exponentials are most of the work.
+"""
+
+import numpy as np
+
+from ..sums.tiles import TILE, over_tiles
+from ..types import Array
+from .regions import RegionReadout, Remembering
+
+
+class Remembered:
+    """The cases of a readout, with what is computed once."""
+
+    def __init__(self, readout: Remembering) -> None:
+        self.metric, self.n_classes = readout.metric, readout.coefficients.shape[1]
+        self.boxes = readout.boxes if isinstance(readout, RegionReadout) else None
+        regions = readout.regions if isinstance(readout, RegionReadout) else [slice(None)]
+        constants = readout.constants if isinstance(readout, RegionReadout) else np.zeros((1, self.n_classes))
+        self.regions = [
+            (-2 * readout.cases[own].T, (readout.cases[own] ** 2).sum(axis=1), readout.coefficients[own], constant)
+            for own, constant in zip(regions, constants, strict=True)
+        ]
+
+    def __call__(self, initial: Array) -> Array:
+        """Return what the cases add to the raw scores of rows with these initial states, shape (n, N)."""
+        rows = over_tiles(self.metric, initial)
+        if self.boxes is None:
+            return self._of_region(0, rows)
+        codes, scores = self.boxes.codes(initial), np.empty((len(rows), self.n_classes))
+        for k in np.unique(codes).tolist():
+            scores[codes == k] = self._of_region(k, rows[codes == k])
+        return scores
+
+    def _of_region(self, k: int, rows: Array) -> Array:
+        to_squared, sizes, coefficients, constant = self.regions[k]
+        n = len(rows)
+        scores, alike = np.empty((n, self.n_classes)), np.zeros((TILE, len(sizes)))
+        for begin in range(0, n, TILE):
+            own = rows[begin : begin + TILE]
+            tile = np.zeros((TILE, rows.shape[1]))
+            tile[: len(own)] = own
+            np.matmul(tile, to_squared, out=alike)
+            there = alike[: len(own)]
+            there += (own * own).sum(axis=1, keepdims=True)
+            there += sizes
+            np.sqrt(np.maximum(there, 0.0, out=there), out=there)
+            np.exp(np.negative(there, out=there), out=there)
+            scores[begin : begin + TILE] = (alike @ coefficients)[: len(own)] + constant
+        return scores
