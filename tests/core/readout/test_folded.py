@@ -30,7 +30,7 @@ def scores_by_terms(model, initial):
 
 def scores_folded(model, initial):
     readout = fold(model.readout, model.network)
-    return in_tiles(lambda rows: readout(tiled(rows)), initial)
+    return in_tiles(lambda rows, _: readout(tiled(rows)), initial)
 
 
 def corners(rng, n, M=5):

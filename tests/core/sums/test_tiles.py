@@ -14,8 +14,10 @@ def test_a_row_has_the_same_bits_in_any_batch_and_with_any_number_of_workers(wor
     monkeypatch.setattr(threads, "n_workers", lambda: workers)
     X, W = rng.normal(size=(N, 7)), rng.normal(size=(7, 40))
 
-    def work(part):
+    def work(part, n):
         assert len(part) % TILE == 0
+        assert 0 <= len(part) - n < TILE
+        assert not part[n:].any()
         return np.matmul(W, np.tanh(np.matmul(W.T, tiled(part))))
 
     whole = in_tiles(work, X)

@@ -84,7 +84,7 @@ def split(readout: Readout, network: Network, initial: Array) -> Split:
     )
     read = readout.trajectory if isinstance(readout, CaseReadout) else readout
     folded = fold(read, network) if initial.shape[1] else None
-    return found if folded is None else _reconciled(found, in_tiles(lambda rows: folded(tiled(rows)), initial))
+    return found if folded is None else _reconciled(found, in_tiles(lambda rows, _: folded(tiled(rows)), initial))
 
 
 def _reconciled(found: Split, scores: Array) -> Split:

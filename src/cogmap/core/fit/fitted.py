@@ -142,14 +142,14 @@ class Fitted:
             return in_tiles(self._score_tiles, X)
         return self.raw(X, space) @ space.put(self.decision.projection) + space.put(self.decision.offset)
 
-    def _raw_tiles(self, X: Array) -> Array:
+    def _raw_tiles(self, X: Array, n_rows: int) -> Array:
         """Return the raw scores of tiles, shape (tiles, n_classes, TILE)."""
-        parts = [weight * model.one_hot_scale(model.raw_tiles(X)) for model, weight in self.members]
+        parts = [weight * model.one_hot_scale(model.raw_tiles(X, n_rows)) for model, weight in self.members]
         raw: Array = np.add(self.constant[:, None], sum(parts))
         return raw
 
-    def _score_tiles(self, X: Array) -> Array:
-        scores: Array = np.matmul(self.decision.projection.T, self._raw_tiles(X))
+    def _score_tiles(self, X: Array, n_rows: int) -> Array:
+        scores: Array = np.matmul(self.decision.projection.T, self._raw_tiles(X, n_rows))
         scores += self.decision.offset[:, None]
         return scores
 

@@ -84,14 +84,16 @@ class Model:
         blocks = (scaler.of_rows(X[rows, :]) for rows in slices(X.shape[0], n_rows))
         return space.xp.concat([raw_scores(self.readout, space, self.network, initial) for initial in blocks])
 
-    def raw_tiles(self, X: Array) -> Array:
-        """Return the same of a multiple of `TILE` rows in numpy, shape (tiles, N, TILE)."""
+    def raw_tiles(self, X: Array, n_rows: int) -> Array:
+        """Return the same of a multiple of `TILE` rows in numpy, of which `n_rows` count; shape (tiles, N, TILE)."""
         if self._folded is None and self._remembered is None:
             return tiled(in_blocks(lambda a: raw_scores(self.readout, NUMPY, self.network, a), self.concepts(X)))
         initial = self._scaler(X)
         parts = [] if self._folded is None else [self._folded(initial)]
         if self._remembered is not None:
-            parts.append(tiled(self._remembered(rows_of(initial))))
+            remembered = np.zeros((len(X), self._remembered.n_classes))
+            remembered[:n_rows] = self._remembered(rows_of(initial)[:n_rows])
+            parts.append(tiled(remembered))
         scores: Array = sum(parts[1:], start=parts[0])
         return scores
 

@@ -20,7 +20,7 @@ class Remembered:
         regions = readout.regions if isinstance(readout, RegionReadout) else [slice(None)]
         constants = readout.constants if isinstance(readout, RegionReadout) else np.zeros((1, self.n_classes))
         self.regions = [
-            (-2 * readout.cases[own].T, (readout.cases[own] ** 2).sum(axis=1), readout.coefficients[own], constant)
+            (_to_squared(readout.cases[own]), readout.coefficients[own], constant)
             for own, constant in zip(regions, constants, strict=True)
         ]
 
@@ -35,18 +35,21 @@ class Remembered:
         return scores
 
     def _of_region(self, k: int, rows: Array) -> Array:
-        to_squared, sizes, coefficients, constant = self.regions[k]
-        n = len(rows)
-        scores, alike = np.empty((n, self.n_classes)), np.zeros((TILE, len(sizes)))
-        for begin in range(0, n, TILE):
-            own = rows[begin : begin + TILE]
-            tile = np.zeros((TILE, rows.shape[1]))
+        to_squared, coefficients, constant = self.regions[k]
+        extended = np.hstack([rows, np.ones((len(rows), 1)), (rows * rows).sum(axis=1, keepdims=True)])
+        scores, alike = np.empty((len(rows), self.n_classes)), np.zeros((TILE, to_squared.shape[1]))
+        for begin in range(0, len(rows), TILE):
+            own = extended[begin : begin + TILE]
+            tile = np.zeros((TILE, own.shape[1]))
             tile[: len(own)] = own
             np.matmul(tile, to_squared, out=alike)
             there = alike[: len(own)]
-            there += (own * own).sum(axis=1, keepdims=True)
-            there += sizes
             np.sqrt(np.maximum(there, 0.0, out=there), out=there)
             np.exp(np.negative(there, out=there), out=there)
             scores[begin : begin + TILE] = (alike @ coefficients)[: len(own)] + constant
         return scores
+
+
+def _to_squared(cases: Array) -> Array:
+    """Return the matrix that takes (x, 1, ‖x‖²) to ‖x − v‖² for every case v, shape (M + 2, n_cases)."""
+    return np.vstack([-2 * cases.T, (cases**2).sum(axis=1), np.ones(len(cases))])

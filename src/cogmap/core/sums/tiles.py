@@ -22,18 +22,18 @@ TILES = 16
 """Tiles that go through all iterations together: with fewer threads wait for each other, and more leave the cache."""
 
 
-def in_tiles(function: Callable[[Array], Array], X: Array) -> Array:
+def in_tiles(function: Callable[[Array, int], Array], X: Array) -> Array:
     """Return a function of all rows, shape (n, N); many are computed side by side.
 
-    It takes rows, a multiple of `TILE`, and returns an array of shape (tiles, N, TILE).
+    It takes rows, a multiple of `TILE`, and how many of them are there, and returns an array of shape (tiles, N, TILE).
     """
 
     def part(rows: slice) -> Array:
         block = X[rows]
-        missing = -len(block) % TILE
+        n, missing = len(block), -len(block) % TILE
         if missing:
             block = np.concatenate([block, np.zeros((missing, X.shape[1]))])
-        return rows_of(function(block))[: rows.stop - rows.start]
+        return rows_of(function(block, n))[:n]
 
     parts = list(slices(len(X), TILE * TILES))
     if len(parts) > 1:
