@@ -27,7 +27,7 @@ def wine():
 @pytest.mark.parametrize("scoring", ["squared_error", "error", "kappa", "log_loss"])
 def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     X, y = wine
-    search = LTCNClassifierCV(combine="best", scoring=scoring, cases=False, phi=(0.5, 0.9)).fit(X, y)
+    search = LTCNClassifierCV(combine="best", scoring=scoring, cases=False, phi=(0.5, 0.9), terms=None).fit(X, y)
     single = LTCNClassifier(**search.best_params_).fit(X, y)
     np.testing.assert_allclose(search.decision_function(X), single.decision_function(X), rtol=1e-9)
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
@@ -35,15 +35,17 @@ def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     assert len(search.cv_results_["params"]) == 4
 
 
-def test_cases_from_known_innovations_equal_a_fit_of_their_own(wine):
-    X, y = wine
-    search = LTCNClassifierCV(inner="slopes").fit(X, y)
-    assert [params["cases"] for params in search.cv_results_["params"]] == [False, True]
-    alone = LTCNClassifier(cases=True).fit(X, y)
-    model = search.fitted_.members[-1][0]
-    np.testing.assert_allclose(
-        model.raw(X.to_numpy()), alone.fitted_.networks[0].raw(X.to_numpy()), rtol=1e-9, atol=1e-12
-    )
+def test_rows_are_remembered_for_each_number_of_terms(wine):
+    search = LTCNClassifierCV(inner="slopes").fit(*wine)
+    tried = [(params["terms"], params["cases"]) for params in search.cv_results_["params"]]
+    assert tried == [(None, False), (5, False), (None, True), (5, True)]
+
+
+def test_many_features_are_not_multiplied_by_terms(rng):
+    X, y = rng.normal(size=(40, 61)), np.arange(40) % 2
+    with pytest.warns(NoInformationWarning):
+        search = LTCNClassifierCV(inner="slopes", max_iter=1).fit(X, y)
+    assert {params["terms"] for params in search.cv_results_["params"]} == {None}
 
 
 def test_stack_weights_are_the_non_negative_least_squares(rng):
@@ -62,7 +64,7 @@ def test_stack_weights_are_the_non_negative_least_squares(rng):
 def test_the_stack_is_one_network(wine):
     """States and outer weights of the published network give the raw scores of rows that the gate lets through."""
     X, y = wine
-    model = LTCNClassifierCV(cases=False, max_iter=2, activation=("sigmoid", "tanh")).fit(X, y)
+    model = LTCNClassifierCV(cases=False, max_iter=2, activation=("sigmoid", "tanh"), terms=None).fit(X, y)
     states = model.trajectory(X)
     assert model.inner_weights_.shape == 2 * (len(model.concept_names_),)
     assert states.shape == (178, model.n_iter_ + 1, len(model.concept_names_))

@@ -104,7 +104,7 @@ METRIC_ROWS, METRIC_GROUPS = 1200, (4, 800)
 """Most rows of one lesson; and beyond the folds the most groups of rows, and the rows of each."""
 
 METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
-"""Most rounds in which a metric is learned, and how far every direction counts, as a share of the one that counts most."""
+"""Most rounds in which a metric is learned, and how far each direction counts at least, as a share of the first."""
 
 METRIC_CONCEPTS = 200
 """Most concepts for which directions other than those of single concepts are learned."""

@@ -25,21 +25,10 @@ from ..sums.space import NUMPY, STRIP, DeviceArray, Space
 from ..trajectory.innovations import Basis
 from ..types import Array
 from .dual import descend
-from .metric import Metric, coordinates, resemblance
+from .metric import Metric, coordinates, fit_metric, resemblance
 from .shrunken import ShrunkReadout, gate_caps
 from .states import leave_one_out
 from .terms import Terms
-
-
-def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:
-    """Divide by the square root of covariance + ridge · (mean variance), then by the root mean square distance."""
-    share = sample_weight / sample_weight.sum()
-    mean = share @ initial
-    centred = initial - mean
-    value, vector = np.linalg.eigh((centred * share[:, None]).T @ centred)
-    value = np.maximum(value, 0.0)
-    scaled = value + ridge * value.mean()
-    return Metric(mean, vector / np.sqrt(scaled * 2 * (value / scaled).sum()))
 
 
 def lower_kernel(cases: Array, features: Array | None = None) -> Array:

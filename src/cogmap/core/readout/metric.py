@@ -15,6 +15,7 @@ its fold is honest for a row.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
@@ -23,6 +24,7 @@ from scipy.linalg import lapack
 
 from ..constants import (
     CASE_PENALTIES,
+    CASE_RIDGES,
     CASE_START,
     METRIC_CONCEPTS,
     METRIC_FLOOR,
@@ -116,7 +118,7 @@ def learn_metric(rows: Examples, codes: Codes) -> LearnedMetric:
     ]
     best = _best_walk([Lesson(k, *lesson) for k, lesson in enumerate(lessons)])
     drawn = rows.some(some_of(order))
-    metric = plain_metric(drawn)
+    metric = first_metric(drawn, best.single)
     for penalty in best.penalties[:-1]:
         ridge = Ridge.of(drawn, metric)
         metric = taught_metric(drawn, [ridge.directions(ridge.coefficients(penalty)[0])], best.single)
@@ -161,10 +163,10 @@ def _best_walk(lessons: Sequence[Lesson]) -> Walk:
 def _walk(lessons: Sequence[Lesson], single: bool) -> Walk:
     """Teach the metrics of all teams, round by round, for as long as those who judge gain."""
     taught = [team[0].taught for _, team in _teams(lessons, lessons)]
-    metrics = [plain_metric(rows) for rows in taught]
+    metrics = [first_metric(rows, single) for rows in taught]
     best, penalties = Walk(np.inf, metrics, [], single), [CASE_START]
     for _ in range(METRIC_ROUNDS + 1):
-        ridges = list(side_by_side(lambda one: Ridge.of(one.taught, metrics[one.team], one.judged), lessons))
+        ridges = list(side_by_side(partial(_in_class, metrics), lessons))
         error, penalty, coefficients = _penalised(ridges, penalties[-1])
         penalties.append(penalty)
         if not error < best.error:
@@ -173,6 +175,10 @@ def _walk(lessons: Sequence[Lesson], single: bool) -> Walk:
         directions = list(side_by_side(lambda one: one[0].directions(one[1]), zip(ridges, coefficients, strict=True)))
         metrics = [taught_metric(taught[k], own, single) for k, own in _teams(lessons, directions)]
     return best
+
+
+def _in_class(metrics: Sequence[Metric], lesson: Lesson) -> "Ridge":
+    return Ridge.of(lesson.taught, metrics[lesson.team], lesson.judged)
 
 
 def _teams(lessons: Sequence[Lesson], values: Sequence[T]) -> list[tuple[int, list[T]]]:
@@ -225,7 +231,8 @@ class Ridge:
 
     def error(self, coefficients: Array, constant: Array) -> float:
         """Return the squared error of those who judge."""
-        assert self.judged is not None and self.seen is not None
+        assert self.judged is not None
+        assert self.seen is not None
         missed = ((constant + self.seen @ coefficients - self.judged.target) ** 2).sum(axis=1)
         return float(self.judged.weight @ missed)
 
@@ -242,9 +249,22 @@ class Ridge:
         return total
 
 
-def plain_metric(rows: Examples) -> Metric:
-    """Return the metric in which all concepts count alike."""
-    return _scaled(rows, np.eye(rows.initial.shape[1]))
+def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:
+    """Divide by the square root of covariance + ridge · (mean variance), then by the root mean square distance."""
+    share = sample_weight / sample_weight.sum()
+    mean = share @ initial
+    centred = initial - mean
+    value, vector = np.linalg.eigh((centred * share[:, None]).T @ centred)
+    value = np.maximum(value, 0.0)
+    scaled = value + ridge * value.mean()
+    return Metric(mean, vector / np.sqrt(scaled * 2 * (value / scaled).sum()))
+
+
+def first_metric(rows: Examples, single: bool) -> Metric:
+    """Return the metric to begin with: concepts count alike, or as far as the covariance says that they differ."""
+    if single:
+        return _scaled(rows, np.eye(rows.initial.shape[1]))
+    return fit_metric(rows.initial, rows.weight, CASE_RIDGES[0])
 
 
 def taught_metric(rows: Examples, directions: Sequence[Array], single: bool) -> Metric:

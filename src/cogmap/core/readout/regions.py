@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..constants import CASE_PENALTIES, REGION_ROWS, REGION_SHARE
 from ..network.reasoning import Network
@@ -56,8 +57,8 @@ class Boxes:
     def inside(self, space: Space, initial: DeviceArray) -> list[DeviceArray]:
         """Return for each box a column that has 1 for the rows in it and 0 for others."""
         x, double = space.take(initial, space.put(self.cut), axis=1), space.double
-        sides = zip(space.put(self.low[:, self.cut]), space.put(self.high[:, self.cut]), strict=True)
-        held = (double(x > low) - double(x > high) for low, high in sides)
+        sides = zip(self.low[:, self.cut], self.high[:, self.cut], strict=True)
+        held = (double(x > space.put(low)) - double(x > space.put(high)) for low, high in sides)
         return [double(space.xp.sum(one, axis=1, keepdims=True) > len(self.cut) - 0.5) for one in held]
 
 
@@ -132,19 +133,16 @@ class RegionReadout:
         return space.hstack([resemblance(space, rows, self.cases[own]) * inside for own, inside in parts])
 
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
-        """Return the raw class scores of rows with these initial states: cases alone."""
-        none = np.zeros(0, dtype=np.intp)
-        n_classes = self.coefficients.shape[1]
-        return Terms(tuple, np.zeros((0, n_classes)), none, none, np.zeros(n_classes), self._remembered(space, initial))
+        """Return the raw class scores of rows with these initial states: cases, and what regions differ by."""
+        none, base = np.zeros(0, dtype=np.intp), self.constants.mean(axis=0)
+        return Terms(tuple, np.zeros((0, len(base))), none, none, base, self._remembered(space, initial, base))
 
-    def _remembered(self, space: Space, initial: DeviceArray) -> DeviceArray:
+    def _remembered(self, space: Space, initial: DeviceArray, base: Array) -> DeviceArray:
         rows, regions = coordinates(space, self.metric, initial), self.regions
 
         def of_region(k: int) -> DeviceArray:
-            own = regions[k]
-            return resemblance(space, rows, self.cases[own]) @ space.put(self.coefficients[own]) + space.put(
-                self.constants[k]
-            )
+            alike, pull = resemblance(space, rows, self.cases[regions[k]]), self.coefficients[regions[k]]
+            return alike @ space.put(pull) + space.put(self.constants[k] - base)
 
         if len(regions) == 1:
             return of_region(0)
@@ -184,13 +182,15 @@ def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
-    problems = _problems(rows, unit, members, learned.metric)
-    penalty = _penalty(problems, learned.penalty)
+    # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
+    metrics = learned.folds or [(np.arange(len(codes)), learned.metric)]
+    problems = [Problem.of(rows, unit, own, metric, judged) for judged, metric in metrics for own in members]
+    penalty = _penalty(problems, len(members), learned.penalty)
+    outside = np.zeros_like(rows.target)
+    for problem, dual in zip(problems, side_by_side(lambda one: one.solved(penalty), problems), strict=True):
+        outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
+    problems = [Problem.of(rows, unit, own, learned.metric) for own in members]
     duals = list(side_by_side(lambda problem: problem.solved(penalty), problems))
-    outside = _of_all_rows(members, [dual.outside for dual in duals])
-    for judged, metric in learned.folds:
-        others = side_by_side(lambda one: one.solved(penalty).outside, _problems(rows, unit, members, metric))
-        outside[judged] = _of_all_rows(members, list(others))[judged]
     readout = RegionReadout(
         learned.metric,
         boxes,
@@ -199,48 +199,44 @@ def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
         np.concatenate([dual.coefficients for dual in duals]),
         np.array([dual.constant for dual in duals]),
     )
+    fitted = np.zeros_like(rows.target)
+    fitted[np.concatenate(members)] = np.concatenate([dual.fitted for dual in duals])
     alpha = float(CASE_PENALTIES[penalty])
     # The kernel's largest eigenvalue is below its trace, which is the number of cases.
     condition = (max(map(len, members)) + alpha / rows.weight.min()) / (alpha / rows.weight.max())
-    fitted, free = (
-        _of_all_rows(members, [dual.fitted for dual in duals]),
-        sum(dual.degrees_of_freedom for dual in duals),
-    )
-    return RegionFit(readout, fitted, outside, alpha, float(condition), free)
+    return RegionFit(readout, fitted, outside, alpha, float(condition), sum(dual.degrees_of_freedom for dual in duals))
 
 
 class Problem(NamedTuple):
-    """The kernel ridge of a region."""
+    """The kernel ridge of a region: its rows, their coordinates in a metric, and which of them it judges."""
 
+    rows: Codes
     cases: Array
     target: Array
     weight: Array
     unit: Array
+    judged: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: Examples, unit: Array, own: Codes, metric: Metric, judged: Codes | None = None) -> "Problem":
+        """State it for some rows."""
+        judges = np.ones(len(own), dtype=bool) if judged is None else np.isin(own, judged)
+        return cls(own, metric(rows.initial[own]), rows.target[own], rows.weight[own], unit[own], judges)
 
     def solved(self, penalty: int) -> Dual:
         """Solve it for a candidate of the penalty."""
         return solve_dual(lower_kernel(self.cases), self.target, self.weight, self.unit, CASE_PENALTIES[penalty])
 
     def error(self, penalty: int) -> float:
-        """Return its leave-one-out squared error."""
-        return float(self.weight @ ((self.target - self.solved(penalty).outside) ** 2).sum(axis=1))
+        """Return the leave-one-out squared error of the rows that it judges."""
+        missed = ((self.target - self.solved(penalty).outside) ** 2).sum(axis=1)
+        return float(self.weight[self.judged] @ missed[self.judged])
 
 
-def _problems(rows: Examples, unit: Array, members: list[Codes], metric: Metric) -> list[Problem]:
-    return [Problem(metric(rows.initial[own]), rows.target[own], rows.weight[own], unit[own]) for own in members]
-
-
-def _of_all_rows(members: list[Codes], parts: list[Array]) -> Array:
-    """Put what regions have for their rows in the order of all rows."""
-    together, back = np.concatenate(parts), np.argsort(np.concatenate(members))
-    return together[back]
-
-
-def _penalty(problems: list[Problem], start: int) -> int:
-    """Return the penalty of all regions: that of the only one is known, that of many is chosen on some of them."""
-    if len(problems) == 1:
-        return start
-    some = problems[:: -(-len(problems) // PENALTY_REGIONS)]
+def _penalty(problems: list[Problem], n_regions: int, start: int) -> int:
+    """Walk from one penalty to the least leave-one-out error, on some of the regions."""
+    some = set(range(0, n_regions, -(-n_regions // PENALTY_REGIONS)))
+    asked = [problem for k, problem in enumerate(problems) if k % n_regions in some]
     return descend(
-        lambda penalty: sum(side_by_side(lambda problem: problem.error(penalty), some)), len(CASE_PENALTIES), start
+        lambda penalty: sum(side_by_side(lambda problem: problem.error(penalty), asked)), len(CASE_PENALTIES), start
     )
