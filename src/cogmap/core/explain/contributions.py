@@ -14,7 +14,8 @@ from ..fit.model import Model
 from ..network.reasoning import Network
 from ..readout.cases import CaseReadout
 from ..readout.folded import fold
-from ..readout.regions import Remembering
+from ..readout.regions import RegionReadout, Remembering
+from ..readout.remembered import Remembered
 from ..readout.terms import Readout, Terms
 from ..sums.space import NUMPY, blocks, in_blocks
 from ..sums.threads import side_by_side
@@ -82,8 +83,13 @@ def split(readout: Readout, network: Network, initial: Array) -> Split:
         _joined([part.cases for part in parts], n, len(first.base)),
         np.where(stopped.any(axis=1), stopped.argmax(axis=1), -1),
     )
-    read = readout.trajectory if isinstance(readout, CaseReadout) else readout
-    folded = fold(read, network) if initial.shape[1] else None
+    if initial.shape[1] == 0:
+        return found
+    if isinstance(readout, Remembering):
+        # As scores have it: of a row that is remembered itself, the root of a rounding error is its distance.
+        added = in_tiles(Remembered(readout).tiles, initial)
+        found = replace(found, cases=added - found.base if isinstance(readout, RegionReadout) else added)
+    folded = fold(readout.trajectory if isinstance(readout, CaseReadout) else readout, network)
     return found if folded is None else _reconciled(found, in_tiles(lambda rows, _: folded(tiled(rows)), initial))
 
 

@@ -91,9 +91,7 @@ class Model:
         initial = self._scaler(X)
         parts = [] if self._folded is None else [self._folded(initial)]
         if self._remembered is not None:
-            remembered = np.zeros((len(X), self._remembered.n_classes))
-            remembered[:n_rows] = self._remembered(rows_of(initial)[:n_rows])
-            parts.append(tiled(remembered))
+            parts.append(self._remembered.tiles(rows_of(initial), n_rows))
         scores: Array = sum(parts[1:], start=parts[0])
         return scores
 

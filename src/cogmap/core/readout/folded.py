@@ -84,14 +84,13 @@ class Gate:
         """Overwrite the scores of rows that are stopped; F holds the increments of all rows."""
         if sketch.shape[1]:
             tile, row = np.nonzero((sketch * sketch).sum(axis=1) > self.most)
-            suspects = F[tile, :, row]
+            if len(tile) == 0:
+                return
             filled = np.zeros((-(-len(tile) // TILE) * TILE, F.shape[1]))
-            filled[: len(tile)] = suspects
+            filled[: len(tile)] = F[tile, :, row]
             F = filled.reshape(-1, TILE, F.shape[1]).transpose(0, 2, 1)
         else:
             tile, row = (place.ravel() for place in np.indices((len(F), TILE)))
-        if len(tile) == 0:
-            return
         Q = self._innovations(F)
         stopped = np.logical_or.accumulate(np.matmul(self.upto, Q * Q) > self.readout.caps[:, None], axis=1)
         some = np.flatnonzero(stopped[:, -1].ravel()[: len(tile)])

@@ -6,7 +6,7 @@ rows that are there are taken from squared distances to resemblance: roots and e
 
 import numpy as np
 
-from ..sums.tiles import TILE, over_tiles
+from ..sums.tiles import TILE, over_tiles, tiled
 from ..types import Array
 from .regions import RegionReadout, Remembering
 
@@ -33,6 +33,12 @@ class Remembered:
         for k in np.unique(codes).tolist():
             scores[codes == k] = self._of_region(k, rows[codes == k])
         return scores
+
+    def tiles(self, rows: Array, n_rows: int) -> Array:
+        """Return the same for a multiple of `TILE` rows, of which `n_rows` count; shape (tiles, N, TILE)."""
+        added = np.zeros((len(rows), self.n_classes))
+        added[:n_rows] = self(rows[:n_rows])
+        return tiled(added)
 
     def _of_region(self, k: int, rows: Array) -> Array:
         to_squared, coefficients, constant = self.regions[k]
