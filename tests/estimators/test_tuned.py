@@ -51,7 +51,7 @@ def test_many_features_are_not_multiplied_by_terms(rng):
 def test_stack_weights_are_the_non_negative_least_squares(rng):
     codes, weight = rng.integers(0, 3, 80), rng.uniform(0.5, 2, 80)
     target = np.eye(3)[codes]
-    members = [target * scale + rng.normal(size=(80, 3)) for scale in (0.9, 0.4, -0.5)]
+    members = [target * scale + rng.normal(size=(80, 3)) / 2 for scale in (0.9, 0.7, -0.5)]
     found = stack_weights([JudgeScores(raw, codes, weight) for raw in members])
     prior = weight @ target / weight.sum()
     root = np.sqrt(weight)[:, None]
@@ -59,6 +59,17 @@ def test_stack_weights_are_the_non_negative_least_squares(rng):
     expected = lsq_linear(design, ((target - prior) * root).ravel(), bounds=(0, np.inf)).x
     np.testing.assert_allclose(found, expected, atol=1e-4)
     assert found[2] == 0
+
+
+def test_members_that_tell_little_are_left_out(rng):
+    codes, weight = rng.integers(0, 3, 400), np.ones(400)
+    target = np.eye(3)[codes]
+    good = target + rng.normal(size=(400, 3)) / 4
+    poor = target / 20 + rng.normal(size=(400, 3)) / 3
+    alone = stack_weights([JudgeScores(good, codes, weight)])
+    found = stack_weights([JudgeScores(raw, codes, weight) for raw in (poor, good)])
+    assert found[0] == 0
+    assert found[1] == pytest.approx(alone[0], rel=1e-5)
 
 
 def test_the_stack_is_one_network(wine):

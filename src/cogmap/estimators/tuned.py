@@ -36,6 +36,9 @@ ONE_HOT = np.array([0.0, 1.0])
 TIE = 1e-9
 """Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
 
+LEAST_WEIGHT = 0.05
+"""Least weight of a member of the stack."""
+
 GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 
 
@@ -346,7 +349,8 @@ def block_labels(params: list[dict[str, Any]]) -> list[str]:
 def stack_weights(members: Sequence[JudgeScores]) -> Array:
     """Return non-negative weights of the members, with the least leave-one-out squared error of their sum.
 
-    Scores are taken less the prior. A ridge of 1e-6 of their mean square decides between members that agree.
+    Scores are taken less the prior. A ridge of 1e-6 of their mean square decides between members that agree. Members
+    that would have less than `LEAST_WEIGHT` are left out: they cost more than they tell.
     """
     _, codes, weight = members[0]
     n_classes = members[0].raw.shape[1]
@@ -356,8 +360,16 @@ def stack_weights(members: Sequence[JudgeScores]) -> Array:
     gram = columns @ columns.T
     if not gram.any():
         return np.zeros(len(gram))
-    R = np.linalg.cholesky(gram + 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))).T
-    return np.asarray(nnls(R, np.linalg.solve(R.T, columns @ target))[0])
+    gram += 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))
+    weights, kept, wanted = np.zeros(len(gram)), np.arange(len(gram)), columns @ target
+    while True:
+        R = np.linalg.cholesky(gram[np.ix_(kept, kept)]).T
+        solved = nnls(R, np.linalg.solve(R.T, wanted[kept]))[0]
+        if len(kept) == 1 or (solved >= LEAST_WEIGHT).all() or not solved.any():
+            break
+        kept = kept[solved >= min(LEAST_WEIGHT, solved.max())]
+    weights[kept] = solved
+    return weights
 
 
 def loo_scores(scores: JudgeScores, decision: Decision) -> dict[str, float]:
