@@ -44,8 +44,8 @@ def fit(
 
     Text becomes categories, missing values are filled, and all of that is part of the model.
 
-    A file that takes more memory than --memory is read in several passes, with the same result; only --cases of a single
-    network (--no-tune) needs all rows at once. Temporary files then take about as much space as the table, several times.
+    A file that takes more memory than --memory is read in several passes, with the same result; only --cases with
+    --no-tune needs all rows at once. Temporary files then take about as much space as the table, several times.
 
     \b
     Examples:

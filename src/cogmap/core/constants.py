@@ -97,7 +97,7 @@ REGION_ROWS = 1500
 REGION_SHARE = 0.1
 """Least share of its rows that a cut of a region leaves on either side."""
 
-METRIC_FOLDS = {500: 5, 1200: 3, 6000: 2}
+METRIC_FOLDS = {400: 5, 800: 3, 6000: 2}
 """Folds in which a metric is judged, by the most rows for so many; beyond, groups of rows teach and judge it."""
 
 METRIC_ROWS, METRIC_GROUPS = 1200, (4, 800)

@@ -1,27 +1,30 @@
 """LTCNClassifierCV: everything chosen by leave-one-out in closed form, and several networks stacked into one."""
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
-from ..core.concepts.concepts import Concepts
 from ..core.constants import CASE_CONCEPTS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
 from ..core.fit.fit import NetworkFit, fit_network, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Model, Settings, Summary
+from ..core.fit.network import concepts_of
 from ..core.network.reasoning import Rule
 from ..core.readout.states import ReadoutFacts
 from ..core.sums.rows import JudgeScores, Rows
 from ..core.sums.sources import Source
 from ..core.sums.statistics import Range
+from ..core.sums.threads import one_blas_thread, side_by_side
 from ..core.types import Array
 from ..errors import ModelFileError
 from ..intake.checks import feature_names
@@ -105,6 +108,9 @@ class LTCNClassifierCV(NetworkClassifier):
         As for `LTCNClassifier`.
     knowledge : Knowledge or None, default=None
         What experts state about the edges; it holds in every network.
+    n_jobs : int or None, default=None
+        Networks that are fitted side by side, in threads; -1 for as many as there are processors, None for as many as
+        BLAS may use. It changes no bit of the result.
 
     Attributes
     ----------
@@ -150,6 +156,7 @@ feature_importances_, fitted_
         tol: float = 1e-12,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         knowledge: Knowledge | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.phi = phi
         self.activation = activation
@@ -166,6 +173,7 @@ feature_importances_, fitted_
         self.tol = tol
         self.class_weight = class_weight
         self.knowledge = knowledge
+        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit every configuration, then combine them.
@@ -189,18 +197,31 @@ feature_importances_, fitted_
 
     def fit_source(self, source: Source[Rows], census: Range, every: Sequence[Settings]) -> None:
         """Fit every configuration to rows, wherever they are, then combine them by leave-one-out scores."""
-        candidates: list[Candidate] = []
-        concepts: dict[Any, Concepts] = {}
-        for params, settings in self._configured(every):
+        # Configurations share concepts; the activation matters to unscaled data alone.
+        keys = [(one.scaling, one.terms, one.activation if one.scaling is None else None) for one in every]
+        named = dict(zip(keys, every, strict=True))
+        concepts = {key: concepts_of(source, census, settings) for key, settings in named.items()}
+
+        def fitted(one: tuple[dict[str, Any], Settings, Any]) -> Candidate:
+            params, settings, key = one
             start = time.perf_counter()
-            # Configurations share concepts; the activation matters to unscaled data alone.
-            key = settings.scaling, settings.terms, settings.activation if settings.scaling is None else None
-            network = fit_network(source, census, settings, concepts.get(key))
-            concepts[key] = network.model.concepts
-            candidates.append(self._candidate(params, network if self.cases else network.alone, start))
-        if self.cases:
-            candidates += [self._remembered(best) for best in self._readers(candidates)]
+            network = fit_network(source, census, settings, concepts[key])
+            return self._candidate(params | {"cases": False}, network if self.cases else network.alone, start)
+
+        each = zip(self._grid(), every, keys, strict=True)
+        with one_blas_thread():
+            # Passes over many rows are side by side themselves, and some sources have one place at a time.
+            workers = self._workers() if source.single else 1
+            candidates = list(side_by_side(fitted, each, workers))
+            if self.cases:
+                candidates += side_by_side(self._remembered, self._readers(candidates), workers)
         self._combine(candidates)
+
+    def _workers(self) -> int | None:
+        """Return how many configurations are fitted side by side; None for as many as BLAS has threads."""
+        if self.n_jobs is None:
+            return None
+        return int(self.n_jobs) if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(self.n_jobs))
 
     def _readers(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the networks in whose concepts rows are remembered: the best of each number of terms."""
@@ -236,6 +257,8 @@ feature_importances_, fitted_
         for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
+        if self.n_jobs is not None and not (isinstance(self.n_jobs, (int, Integral)) and self.n_jobs != 0):
+            raise ValueError(f"n_jobs={self.n_jobs!r} must be None or a whole number that is not 0.")
         for name in GRID:
             if not self._values(name):
                 raise ValueError(f"{name} is an empty grid: give at least one value.")
@@ -266,10 +289,6 @@ feature_importances_, fitted_
             if hasattr(self, name):
                 setattr(member, name, getattr(self, name))
         return member
-
-    def _configured(self, every: Sequence[Settings]) -> list[tuple[dict[str, Any], Settings]]:
-        """Return the parameters of each configuration beside its settings."""
-        return [(params | {"cases": False}, settings) for params, settings in zip(self._grid(), every, strict=True)]
 
     def _candidate(self, params: dict[str, Any], network: NetworkFit, start: float) -> Candidate:
         loo = loo_scores(network.scores, decide(network.scores, network.between, self._metric(), ONE_HOT))

@@ -67,7 +67,7 @@ def draft(source: Source[Rows], census: Range, settings: Settings, concepts: Con
     """Learn concepts, where they are not known, and inner weights."""
     f = ACTIVATIONS[settings.activation]
     if concepts is None:
-        concepts = fit_concepts(source, census, settings.scaling, settings.terms, (f.low, f.high))
+        concepts = concepts_of(source, census, settings)
     n_concepts = len(concepts.feature)
     states = source.map(partial(initial_states, concepts), n_concepts + 4)
     regresses = isinstance(settings.inner, str) and settings.inner in REGRESSIONS
@@ -78,6 +78,12 @@ def draft(source: Source[Rows], census: Range, settings: Settings, concepts: Con
     network = Network.from_rule(settings.rule, W, b, float(settings.phi), f)
     reference = factor.mean[:n_concepts]
     return Draft(source, states, census, settings, concepts, network, reference, centred.T @ centred)
+
+
+def concepts_of(source: Source[Rows], census: Range, settings: Settings) -> Concepts:
+    """Learn the concepts that the settings name."""
+    f = ACTIVATIONS[settings.activation]
+    return fit_concepts(source, census, settings.scaling, settings.terms, (f.low, f.high))
 
 
 def initial_states(concepts: Concepts, space: Space) -> Callable[[Rows], States]:

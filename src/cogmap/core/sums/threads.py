@@ -80,14 +80,17 @@ def _blas_threads() -> int:
 
 def n_workers() -> int:
     """Return how many threads BLAS may use, which is how many a user wants; 1 within a worker."""
-    if getattr(_THREAD, "works", False):
+    if _works():
         return 1
     return _HOLD.n_threads if _HOLD.n_under_way else _blas_threads()
 
 
-def side_by_side(function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-    """Yield the function of every item, in order; as many as there are workers are computed ahead."""
-    n = n_workers()
+def side_by_side(function: Callable[[A], B], items: Iterable[A], workers: int | None = None) -> Iterator[B]:
+    """Yield the function of every item, in order; as many as there are workers are computed ahead.
+
+    There are as many workers as `n_workers` says, or as are given.
+    """
+    n = n_workers() if workers is None or _works() else workers
     if n == 1:
         yield from map(function, items)
         return
@@ -107,6 +110,10 @@ def side_by_side(function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
             # Items that are work side by side themselves end with it, also where an error ends it.
             if isinstance(items, Generator):
                 items.close()
+
+
+def _works() -> bool:
+    return getattr(_THREAD, "works", False)
 
 
 def _begin() -> None:
