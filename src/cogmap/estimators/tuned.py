@@ -17,6 +17,7 @@ from ..core.decision.decision import Decision, class_shares, decide, log_loss, s
 from ..core.fit.fit import NetworkFit, fit_network, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Model, Settings, Summary
+from ..core.fit.pairs import read_pairs
 from ..core.network.reasoning import Rule
 from ..core.readout.states import ReadoutFacts
 from ..core.sums.rows import JudgeScores, Rows
@@ -64,9 +65,10 @@ class Candidate:
         return self.network.scores
 
     @property
-    def complexity(self) -> tuple[bool, int, float]:
-        """Larger for less simple models: cases, then concepts, then degrees of freedom."""
-        return self.params["cases"], len(self.model.network.bias), self.solved.degrees_of_freedom
+    def complexity(self) -> tuple[bool, bool, int, float]:
+        """Larger for less simple models: cases, then pairs, then concepts, then degrees of freedom."""
+        more = self.params["cases"], self.params["pairs"]
+        return *more, len(self.model.network.bias), self.solved.degrees_of_freedom
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -94,6 +96,10 @@ class LTCNClassifierCV(NetworkClassifier):
         Whether the best network is also read together with remembered training rows, for problems where neighbours
         matter. ``"auto"`` does so up to 6000 rows; the stack gives it weight only if leave-one-out gains. The model
         then stores the training rows.
+    pairs : {"auto", False}, default="auto"
+        Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
+        concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
+        leave-one-out gains.
     combine : {"stack", "best"}, default="stack"
         Stack the networks, or keep the one that `scoring` prefers.
     scoring : {"squared_error", "error", "kappa", "log_loss"}, default="squared_error"
@@ -116,7 +122,8 @@ class LTCNClassifierCV(NetworkClassifier):
 outer_weights_, outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, knowledge_, \
 feature_importances_, fitted_
         As for `LTCNClassifier`, of the one network. Where it has several blocks, the names of its concepts say in which
-        parameters a block differs. Outer weights are on the scale of the one-hot, and leave out the cases.
+        parameters a block differs. Outer weights are on the scale of the one-hot, and leave out cases,
+        curves and surfaces.
 
     Examples
     --------
@@ -139,6 +146,7 @@ feature_importances_, fitted_
         terms: int | Sequence[int | None] | None = None,
         max_iter: int | Sequence[int] = 20,
         cases: Literal["auto"] | bool = "auto",
+        pairs: Literal["auto"] | bool = "auto",
         combine: Literal["stack", "best"] = "stack",
         scoring: Literal["squared_error", "error", "kappa", "log_loss"] = "squared_error",
         rule: Rule = "quasi-nonlinear",
@@ -155,6 +163,7 @@ feature_importances_, fitted_
         self.terms = terms
         self.max_iter = max_iter
         self.cases = cases
+        self.pairs = pairs
         self.combine = combine
         self.scoring = scoring
         self.rule = rule
@@ -199,7 +208,18 @@ feature_importances_, fitted_
         if remembers and len(candidates[0].model.network.bias):
             best, start = self._best(candidates), time.perf_counter()
             candidates.append(self._candidate(best.params | {"cases": True}, remember(best.network), start))
+        if self.pairs == "auto":
+            candidates += self._with_pairs(source, census, [c for c in candidates if not c.params["cases"]])
         self._combine(candidates)
+
+    def _with_pairs(self, source: Source[Rows], census: Range, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Read the best network without terms by curves and surfaces, if there is one and rows are enough."""
+        plain, start = [c for c in candidates if c.params["terms"] is None], time.perf_counter()
+        if not plain:
+            return []
+        best = self._best(plain)
+        network = read_pairs(source, census, best.network)
+        return [] if network is None else [self._candidate(best.params | {"pairs": True}, network, start)]
 
     def _combine(self, candidates: Sequence[Candidate]) -> None:
         """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
@@ -220,7 +240,7 @@ feature_importances_, fitted_
 
     def check_parameters(self) -> None:
         """Raise an error where a parameter is not what it may be."""
-        for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
+        for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), *((n, ("auto", False)) for n in ("cases", "pairs"))):
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
         for name in GRID:
@@ -249,7 +269,8 @@ feature_importances_, fitted_
 
     def _configured(self, every: Sequence[Settings]) -> list[tuple[dict[str, Any], Settings]]:
         """Return the parameters of each configuration beside its settings."""
-        return [(params | {"cases": False}, settings) for params, settings in zip(self._grid(), every, strict=True)]
+        none = {"cases": False, "pairs": False}
+        return [(params | none, settings) for params, settings in zip(self._grid(), every, strict=True)]
 
     def _candidate(self, params: dict[str, Any], network: NetworkFit, start: float) -> Candidate:
         loo = loo_scores(network.scores, decide(network.scores, network.between, self._metric(), ONE_HOT))
@@ -293,7 +314,7 @@ feature_importances_, fitted_
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
             size = prod(len(as_grid(getattr(self, name))) for name in GRID)
-            if not size <= len(self.cv_results_["params"]) <= size + 1:
+            if not size <= len(self.cv_results_["params"]) <= size + 2:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()
         super().check_stored()
