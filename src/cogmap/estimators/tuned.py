@@ -240,7 +240,11 @@ feature_importances_, fitted_
 
     def check_parameters(self) -> None:
         """Raise an error where a parameter is not what it may be."""
-        for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), *((n, ("auto", False)) for n in ("cases", "pairs"))):
+        for name, choices in (
+            ("combine", ("stack", "best")),
+            ("scoring", SCORINGS),
+            *((n, ("auto", False)) for n in ("cases", "pairs")),
+        ):
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
         for name in GRID:

@@ -10,6 +10,7 @@ from ..decision.decision import class_shares
 from ..network.constraints import Bounds
 from ..network.reasoning import Network, trajectory
 from ..readout.cases import CaseReadout, sample_rows
+from ..readout.pairs import PairReadout
 from ..readout.terms import Readout, raw_scores
 from ..sums.rows import Rows
 from ..sums.space import NUMPY, DeviceArray, Space, in_blocks, slices, working_width
@@ -77,8 +78,9 @@ class Model:
 
         if space.numpy:
             return in_blocks(scores, scaler.of_rows(X))
-        n_cases = len(self.readout.cases) if isinstance(self.readout, CaseReadout) else 0
-        n_rows = space.block_rows(working_width(len(self.network.bias), self.readout.n_iter) + 2 * n_cases)
+        n_more = len(self.readout.cases) if isinstance(self.readout, CaseReadout) else 0
+        n_more += len(self.readout.coefficients) if isinstance(self.readout, PairReadout) else 0
+        n_rows = space.block_rows(working_width(len(self.network.bias), self.readout.n_iter) + 2 * n_more)
         return space.xp.concat([scores(scaler.of_rows(X[rows, :])) for rows in slices(X.shape[0], n_rows)])
 
     def states(self, X: Array, n_iter: int) -> Array:

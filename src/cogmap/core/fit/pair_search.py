@@ -9,7 +9,7 @@ Easy to get wrong: a choice that has seen a row may not judge it. Sums are taken
 their content so that copies stay together, and pairs are ranked three times: by each half, and by all rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -49,8 +49,12 @@ class Choice:
         sizes = np.diff(self.pieces.ends)[own]
         return np.sort(own[np.cumsum(sizes) <= share * self.most])
 
+    def part(self, who: int, share: float) -> Pieces:
+        """Return the curves and these pairs alone."""
+        return self.pieces.with_pairs(self.pieces.pairs[self.places(who, share)])
+
     def columns(self, who: int, share: float) -> Codes:
-        """Return the columns of all curves and of these pairs."""
+        """Return their columns among all."""
         ends = self.pieces.ends
         parts = [np.arange(ends[u], ends[u + 1]) for u in self.places(who, share)]
         return np.concatenate([np.arange(self.pieces.n_curves), *parts])
@@ -59,15 +63,16 @@ class Choice:
 def search(states: Source[States], plan: Pieces, total: float) -> Choice | None:
     """Choose pairs for the knots of a plan; None where one half of the rows has none."""
     halves = halves_summed(states, plan)
-    if not all(gram.any() for gram in halves.grams):
+    if halves is None:
         return None
     curves = halves.solved(np.arange(plan.n_curves), FIRST)
-    n_concepts = len(plan.surfaces)
-    totals = states.reduce(partial(_cells, plan, curves)).host
-    weights, squares = totals[:2], totals[2:]
-    scores = [_scores(plan, w, s) for w, s in zip([*weights, weights[0] + weights[1]], [*squares, squares[0] + squares[1]], strict=True)]
-    most = min(SURFACE_COLUMNS[0], SURFACE_COLUMNS[1] * total)
-    return _joined(plan, all_pairs(n_concepts), scores, most)
+    weight, other_weight, residual, other_residual = states.reduce(partial(_cells, plan, curves)).host
+    scores = [
+        _scores(plan, weight, residual),
+        _scores(plan, other_weight, other_residual),
+        _scores(plan, weight + other_weight, residual + other_residual),
+    ]
+    return _joined(plan, scores, min(SURFACE_COLUMNS[0], SURFACE_COLUMNS[1] * total))
 
 
 def _scores(plan: Pieces, weight: Array, residual: Array) -> Array:
@@ -77,11 +82,13 @@ def _scores(plan: Pieces, weight: Array, residual: Array) -> Array:
     of_pairs = np.add.reduceat(np.add.reduceat(cells, start, axis=0), start, axis=1)
     one, other = all_pairs(len(plan.surfaces)).T
     found: Array = of_pairs[one, other]
-    return np.round(found / max(found.max(initial=0.0), np.finfo(np.float64).tiny), DIGITS)
+    scores: Array = np.round(found / max(found.max(initial=0.0), np.finfo(np.float64).tiny), DIGITS)
+    return scores
 
 
-def _joined(plan: Pieces, every: Codes, scores: list[Array], most: float) -> Choice:
+def _joined(plan: Pieces, scores: Sequence[Array], most: float) -> Choice:
     """Return all choices, within the columns that are allowed; those that judge may have fewer pairs of their own."""
+    every = all_pairs(len(plan.surfaces))
     size = np.diff(plan.with_pairs(every).ends)
     best = [order[np.cumsum(size[order]) <= most] for order in (np.argsort(-s, kind="stable") for s in scores)]
     # What the halves chose beyond all rows' choice, in turn; far too much where pairs are all alike.
@@ -95,17 +102,16 @@ def _joined(plan: Pieces, every: Codes, scores: list[Array], most: float) -> Cho
     return Choice(plan.with_pairs(every[kept]), ranked, most)  # type: ignore[arg-type] # three of them
 
 
-def halves_summed(states: Source[States], pieces: Pieces) -> Halves:
-    """Return the Gram matrices of (Z | Y) of both halves."""
-    one, other = states.reduce(partial(_summed, pieces)).host
-    # The one-hot is what is beyond the columns of the pieces.
-    return Halves((one, other), len(one) - len(pieces.owners), pieces.n_curves)
+def halves_summed(states: Source[States], pieces: Pieces) -> Halves | None:
+    """Return means and scatter of both halves of the rows; None where one of them is empty."""
+    return Halves.of(states.reduce(partial(_summed, pieces)).host, len(pieces.owners), pieces.n_curves)
 
 
 def _summed(pieces: Pieces, space: Space) -> Callable[[States], Totals]:
     def gram(own: States) -> DeviceArray:
-        Z = pieces.columns(space, own.initial)
-        return weighted_gram(space, space.hstack([Z, space.one_hot(own.codes, own.n_classes)]), own)
+        ZY = pieces.fill(space, own.initial, own.n_classes)
+        ZY[:, len(pieces.owners) :] = space.one_hot(own.codes, own.n_classes)
+        return weighted_gram(space, ZY, own)
 
     def of_part(block: States) -> Totals:
         return Totals(space, tuple(gram(own) for own in apart(space, block)))
@@ -120,7 +126,7 @@ def _cells(plan: Pieces, curves: Ridge, space: Space) -> Callable[[States], Tota
 
     def of_half(own: States) -> tuple[DeviceArray, DeviceArray]:
         xp = space.xp
-        fitted = plan.columns(space, own.initial) @ slope + offset
+        fitted = plan.fill(space, own.initial, 0) @ slope + offset
         left = (space.one_hot(own.codes, own.n_classes) - fitted) * own.weight[:, None]
         c = space.hstack([space.ones(own.initial), ramps.of(space, own.initial)]) @ corners
         return (c * own.weight[:, None]).T @ c, xp.stack([(c * left[:, k : k + 1]).T @ c for k in range(own.n_classes)])
@@ -148,15 +154,22 @@ def _corners(plan: Pieces) -> Array:
 def apart(space: Space, block: States) -> list[States]:
     """Part rows in two by their content."""
     halves = []
-    for half in (0, 1):
-        rows = space.xp.nonzero(block.keys % 2 == half)[0]
-        given = (block.initial, block.keys, block.codes, block.weight, block.unit)
-        halves.append(States(*(space.take(array, rows) for array in given), block.n_classes, block.even))
+    for rows in places(space, block):
+        initial = space.take(block.initial.T, rows, axis=1).T if space.numpy else space.take(block.initial, rows)
+        keys, codes, weight, unit = (
+            space.take(array, rows) for array in (block.keys, block.codes, block.weight, block.unit)
+        )
+        halves.append(States(initial, keys, codes, weight, unit, block.n_classes, block.even))
     return halves
 
 
+def places(space: Space, block: States) -> list[DeviceArray]:
+    """Return where the rows of each half are."""
+    return [space.xp.nonzero(block.keys % 2 == half)[0] for half in (0, 1)]
+
+
 def in_parts(space: Space, width: int, work: Callable[[States], S]) -> Callable[[States], S]:
-    """Return the function of a block; of parts of it, joined, where a device's block has too many rows of that width."""
+    """Return the function of a block; of its parts, joined, where a device's block has too many rows of that width."""
     if space.numpy:
         return work
     n_rows = space.block_rows(width)

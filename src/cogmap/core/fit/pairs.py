@@ -28,7 +28,7 @@ from .fit import NetworkFit
 from .judges import choose_judges, most_judges
 from .model import Model
 from .network import initial_states
-from .pair_search import Choice, apart, halves_summed, in_parts, search
+from .pair_search import apart, halves_summed, in_parts, places, search
 
 
 def read_pairs(source: Source[Rows], census: Range, known: NetworkFit) -> NetworkFit | None:
@@ -37,23 +37,25 @@ def read_pairs(source: Source[Rows], census: Range, known: NetworkFit) -> Networ
     plan = planned(model, census)
     if plan is None:
         return None
+    sources: list[Source[Rows]]
     if source.single:
         assert source.whole is not None
         # All rows judge; in blocks, because there are many columns for each.
-        source = judges = from_rows(source.whole)
+        sources = [from_rows(source.whole)] * 2
     else:
-        judges = source.beside(choose_judges(source, census, most_judges(len(census.mass), False))[0])
-    states, judged = (
-        rows.map(partial(initial_states, model.concepts), len(model.network.bias) + 4) for rows in (source, judges)
-    )
+        sources = [source, source.beside(choose_judges(source, census, most_judges(len(census.mass), False))[0])]
+    scaled = partial(initial_states, model.concepts)
+    states, judged = (rows.map(scaled, len(model.network.bias) + 4) for rows in sources)
     choice = search(states, plan, census.total)
-    if choice is None:
+    halves = None if choice is None else halves_summed(states, choice.pieces)
+    if choice is None or halves is None:
         return None
-    halves = halves_summed(states, choice.pieces)
     size = halves.choose(choice.columns)
-    one, other, final = (halves.solved(choice.columns(who, size.share), size) for who in range(3))
-    scores = judged.reduce(partial(scored, choice.pieces, (one, other), census.mass))
-    solved = _facts(model, choice, choice.places(2, size.share), final)
+    *judging, (pieces, final) = (
+        (choice.part(who, size.share), halves.solved(choice.columns(who, size.share), size)) for who in range(3)
+    )
+    scores = judged.reduce(partial(scored, judging, census.mass))
+    solved = _facts(model, pieces, final)
     model = replace(model, readout=solved.readout)
     return replace(known.alone, model=model, solved=solved, scores=scores, between=final.between)
 
@@ -72,49 +74,40 @@ def planned(model: Model, census: Range) -> Pieces | None:
     return Pieces(curves, surfaces, np.empty((0, 2), np.intp)) if surfaces else None
 
 
-def _facts(model: Model, choice: Choice, places: Array, final: Ridge) -> ReadoutFacts:
+def _facts(model: Model, pieces: Pieces, final: Ridge) -> ReadoutFacts:
     """Take a solution to the scale of f⁻¹ of the one-hot."""
     zero, one = model.network.activation.ends
-    pieces = choice.pieces
-    readout = PairReadout(
-        pieces.curves, pieces.surfaces, pieces.pairs[places], (one - zero) * final.slope, zero + (one - zero) * final.offset
-    )
-    return ReadoutFacts(
-        readout, len(final.columns) + 1, final.condition, final.degrees_of_freedom, alpha=float(final.penalty.min())
-    )
+    weights = (one - zero) * final.slope, zero + (one - zero) * final.offset
+    readout = PairReadout(pieces.curves, pieces.surfaces, pieces.pairs, *weights)
+    rank, alpha = len(final.slope) + 1, float(final.penalty.min())
+    return ReadoutFacts(readout, rank, final.condition, final.degrees_of_freedom, alpha=alpha)
 
 
-def scored(pieces: Pieces, ridges: Sequence[Ridge], mass: Array, space: Space) -> Callable[[States], JudgeScores]:
+def scored(choices: Sequence[tuple[Pieces, Ridge]], mass: Array, space: Space) -> Callable[[States], JudgeScores]:
     """Return leave-one-out scores of rows, on the scale of the one-hot, each by the other half's choice."""
-    prepared = [_judge(ridge, space) for ridge in ridges]
-    masses = space.put(mass)
+    judges = [_judge(*choice, space) for choice in reversed(choices)]
+    masses, width = space.put(mass), max(len(pieces.owners) for pieces, _ in choices)
 
     def of_part(block: States) -> JudgeScores:
         xp = space.xp
-        order = [xp.nonzero(block.keys % 2 == half)[0] for half in (0, 1)]
-        raw = [
-            judge(pieces.columns(space, own.initial), own, masses)
-            for own, judge in zip(apart(space, block), reversed(prepared), strict=True)
-        ]
-        raw = space.take(xp.concat(raw), xp.argsort(xp.concat(order)))
+        raw = [judge(own, masses) for own, judge in zip(apart(space, block), judges, strict=True)]
+        raw = space.take(xp.concat(raw), xp.argsort(xp.concat(places(space, block))))
         return JudgeScores(*map(space.host, (raw, block.codes, block.weight)))
 
-    return in_parts(space, 6 * len(pieces.owners), of_part)
+    return in_parts(space, 4 * width, of_part)
 
 
-def _judge(ridge: Ridge, space: Space) -> Callable[[DeviceArray, States, DeviceArray], DeviceArray]:
-    """Return the function of columns and rows that gives the rows' leave-one-out scores."""
+def _judge(pieces: Pieces, ridge: Ridge, space: Space) -> Callable[[States, DeviceArray], DeviceArray]:
+    """Return the function of rows, and of the classes' weights, that gives the rows' leave-one-out scores."""
     xp, total = space.xp, ridge.known.total
-    columns, slope, offset, spread, shift = (
-        space.put(array)
-        for array in (ridge.columns, ridge.slope, ridge.offset, ridge.spread, -ridge.mean @ ridge.spread)
-    )
+    shift = space.put(-ridge.known.mean @ ridge.spread)
+    slope, offset, spread = map(space.put, (ridge.slope, ridge.offset, ridge.spread))
 
-    def of_rows(Z: DeviceArray, own: States, mass: DeviceArray) -> DeviceArray:
-        Z = space.take(Z, columns, axis=1)
+    def of_rows(own: States, mass: DeviceArray) -> DeviceArray:
+        Z = pieces.fill(space, own.initial, 0)
         fitted = Z @ slope + offset
         leverage = xp.full(Z.shape[0], 1 / total, dtype=xp.float64, device=space.device)
-        for a, b in bounds(len(ridge.columns)):
+        for a, b in bounds(len(ridge.slope)):
             part = Z[:, :b] @ spread[:b, a:b] + shift[a:b]
             leverage += xp.sum(part * part, axis=1)
         target = space.one_hot(own.codes, own.n_classes)

@@ -12,7 +12,7 @@ hide the crowd; knots stand at equal steps of both. And a ramp divides by the ga
 magnified by that, so knots keep `LEAST_GAP` from each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -22,12 +22,15 @@ import numpy as np
 
 from ..concepts.scaling import Scaling
 from ..network.reasoning import Network
-from ..sums.space import DeviceArray, Space
+from ..sums.space import DeviceArray, Space, slices
 from ..types import Array, Codes
 from .terms import Terms
 
 LEAST_GAP = 1e-6
 """Least distance of two knots; the numerical contract has room for what 1e6 makes of rounding."""
+
+CACHED = 64
+"""Columns that numpy computes at a time: few enough to stay in a cache for as many rows as are scored together."""
 
 UNSEEN = 8
 """Knots of a concept whose scaling does not tell which values it has: min-max, or none."""
@@ -50,9 +53,11 @@ class Ramps(NamedTuple):
         start = np.concatenate([np.zeros(1, np.intp), np.cumsum(sizes)])
         return cls(np.repeat(np.arange(len(knots)), sizes), slope, -lower * slope, start)
 
-    def of(self, space: Space, initial: DeviceArray) -> DeviceArray:
-        """Return the ramps of rows with these initial states."""
-        at = space.take(initial, space.put(self.concept), axis=1) * space.put(self.slope) + space.put(self.shift)
+    def of(self, space: Space, initial: DeviceArray, some: slice = slice(None)) -> DeviceArray:
+        """Return ramps of rows with these initial states, all of them or some."""
+        at = space.take(initial, space.put(self.concept[some]), axis=1)
+        at *= space.put(self.slope[some])
+        at += space.put(self.shift[some])
         return space.xp.clip(at, 0.0, 1.0)
 
 
@@ -106,15 +111,31 @@ class Pieces:
         """Return the same curves with other surfaces."""
         return Pieces(self.curves, self.surfaces, pairs)
 
-    def columns(self, space: Space, initial: DeviceArray) -> DeviceArray:
-        """Return the columns of rows with these initial states, shape (n, p)."""
+    def parts(self, space: Space, initial: DeviceArray) -> Iterator[DeviceArray]:
+        """Yield the columns of rows with these initial states, some at a time where a cache is to hold them."""
         ramps, one, other = self.factors
-        curves = self.lines.of(space, initial)
-        if not len(one):
-            return curves
-        parts = ramps.of(space, initial)
-        products = space.take(parts, space.put(one), axis=1) * space.take(parts, space.put(other), axis=1)
-        return space.hstack([curves, products])
+        width = CACHED if space.numpy else len(self.owners)
+        for some in slices(self.n_curves, width):
+            yield self.lines.of(space, initial, some)
+        if len(one):
+            factors = ramps.of(space, initial)
+            for some in slices(len(one), width):
+                product = space.take(factors, space.put(one[some]), axis=1)
+                product *= space.take(factors, space.put(other[some]), axis=1)
+                yield product
+
+    def fill(self, space: Space, initial: DeviceArray, room: int) -> DeviceArray:
+        """Return all columns of rows, shape (n, p), and `room` more that are not set."""
+        Z = space.matrix(initial.shape[0], len(self.owners) + room)
+
+        def strip(rows: slice) -> None:
+            start = 0
+            for part in self.parts(space, initial[rows, :]):
+                Z[rows, start : start + part.shape[1]] = part
+                start += part.shape[1]
+
+        space.over_strips(strip, initial.shape[0], Z.shape[1])
+        return Z
 
 
 @dataclass(frozen=True)
@@ -140,10 +161,13 @@ class PairReadout:
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
         """Return the raw class scores of rows with these initial states as sums over curves and surfaces."""
         owners = self.pieces.owners
-        columns = self.pieces.columns(space, initial)
-        iteration = np.zeros(len(owners), dtype=np.intp)
         return Terms(
-            lambda: [(columns, None)], self.coefficients, iteration, owners[:, 0], self.constant, partner=owners[:, 1]
+            lambda: ((part, None) for part in self.pieces.parts(space, initial)),
+            self.coefficients,
+            np.zeros(len(owners), dtype=np.intp),
+            owners[:, 0],
+            self.constant,
+            partner=owners[:, 1],
         )
 
     def outer(self, network: Network) -> tuple[Array, Array]:
@@ -161,7 +185,7 @@ def knots(scaling: Scaling, most: int) -> tuple[Array, ...]:
 
 def _knots(heights: Array, most: int) -> Array:
     if len(heights) == 2:
-        return np.linspace(*heights, min(most, UNSEEN))
+        return np.linspace(heights[0], heights[1], min(most, UNSEEN))
     different = _apart(heights)
     n = len(different)
     if n <= most:

@@ -6,9 +6,10 @@ or states. With v those values of a row, after shrinkage and gate, and C their c
     score = base + Σ_k v_k C_k + cases,
 
 where column k belongs to concept `concept[k]` at iteration `iteration[k]` (or to two concepts, half to each), `base`
-holds all constants, and `cases` is what remembered rows add. In the innovations' basis a term is what the concept's change adds beyond all before it, so
-nothing cancels against an earlier state. Scores, contributions, scores on a device and the ONNX graph all follow from
-`terms`, which every readout writes once, by operations that every space has: an ONNX graph is one, too.
+holds all constants, and `cases` is what remembered rows add. In the innovations' basis a term is what the concept's
+change adds beyond all before it, so nothing cancels against an earlier state. Scores, contributions, scores on a device
+and the ONNX graph all follow from `terms`, which every readout writes once, by operations that every space has: an ONNX
+graph is one, too.
 
 Easy to get wrong: n × (T + 1) × M × N terms can be more than a memory holds: the two factors v and C are kept.
 """

@@ -1,7 +1,8 @@
 """The parts of a network: for every type that a fitted model is made of, its fields, their kinds and shapes.
 
 Sizes by name: F features, N classes, M concepts of a network, V features of it that vary, T + 1 states that a readout
-reads, P innovations and the constant, C cases, K rows of the summary.
+reads, P innovations and the constant, C cases, Q pairs of concepts, D columns of curves and surfaces, K rows of the
+summary.
 """
 
 import numpy as np
@@ -14,6 +15,7 @@ from ...core.fit.model import SUMMARY_ROWS, Summary
 from ...core.network.activation import ACTIVATIONS
 from ...core.network.reasoning import Network
 from ...core.readout.cases import CaseReadout, Metric
+from ...core.readout.pairs import LEAST_GAP, PairReadout
 from ...core.readout.ridge import IncrementReadout
 from ...core.readout.shrunken import ShrunkReadout
 from ...core.readout.states import StateReadout
@@ -73,6 +75,19 @@ def _check_basis(basis: Basis, scope: Scope) -> None:
         scope.need(bool(((columns >= 0) & (columns < n_concepts)).all()), "columns that are concepts")
     scope.bind("P", 1 + sum(map(len, basis.columns)))
     scope.need(bool(basis.map[0, 0] > 0), "a basis whose constant is positive")
+
+
+def _check_pairs(readout: PairReadout, scope: Scope) -> None:
+    for own in (*readout.curves, *readout.surfaces):
+        scope.need(len(own) > 1 and bool((np.diff(own) > LEAST_GAP / 2).all()), "knots in increasing order, two or more")
+        _need_states(own, scope)
+    one, other = readout.pairs.T
+    scope.at("pairs").need(bool(((one >= 0) & (one < other) & (other < scope.sizes["M"])).all()), "pairs of concepts")
+    most = scope.sizes["M"] * (scope.sizes["M"] - 1) // 2
+    scope.at("pairs").need(len(one) <= most, "pairs of concepts, each once")
+    size = np.array([len(own) - 1 for own in readout.surfaces], dtype=object)
+    n_columns = sum(len(own) - 1 for own in readout.curves) + sum((size[one] * size[other]).tolist())
+    scope.at("coefficients").bind(n_columns, len(readout.coefficients))
 
 
 def _check_summary(summary: Summary, scope: Scope) -> None:
@@ -142,6 +157,17 @@ READOUT = OneOf(
                 "cases": Array("F64", ("C", "M")),
                 "coefficients": Array("F64", ("C", "N")),
             },
+        ),
+        "pairs": Record(
+            PairReadout,
+            {
+                "curves": Ragged("F64", "M"),
+                "surfaces": Ragged("F64", "M"),
+                "pairs": Array("I64", ("Q", 2)),
+                "coefficients": Array("F64", ("D", "N")),
+                "constant": Array("F64", ("N",)),
+            },
+            _check_pairs,
         ),
     }
 )
