@@ -10,14 +10,14 @@ their content so that copies stay together, and pairs are ranked three times: by
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from ..constants import CELL_RIDGE, JUDGING_COLUMNS, SURFACE_COLUMNS
 from ..readout.halves import Halves, Ridge, Size
-from ..readout.pairs import Pieces, Ramps, all_pairs
+from ..readout.pairs import Pieces, all_pairs
 from ..sums.factor import weighted_gram
 from ..sums.rows import States
 from ..sums.sources import Source
@@ -72,7 +72,19 @@ def search(states: Source[States], plan: Pieces, total: float) -> Choice | None:
         _scores(plan, other_weight, other_residual),
         _scores(plan, weight + other_weight, residual + other_residual),
     ]
-    return _joined(plan, scores, min(SURFACE_COLUMNS[0], SURFACE_COLUMNS[1] * total))
+    means = np.r_[curves.known.mean, _means(plan, weight + other_weight)]
+    return _joined(replace(plan, means=means), scores, min(SURFACE_COLUMNS[0], SURFACE_COLUMNS[1] * total))
+
+
+def _means(plan: Pieces, weight: Array) -> Array:
+    """Return the means of the surfaces' ramps, given the weight of all cells."""
+    means, start = [], 0
+    for own in plan.surfaces:
+        # A concept's memberships add up to 1, and those from a knot on to the ramp that leads up to it.
+        at_knots = weight[start : start + len(own), start : start + len(own)].sum(axis=1)
+        means.append(np.cumsum(at_knots[::-1])[::-1][1:] / at_knots.sum())
+        start += len(own)
+    return np.concatenate(means)
 
 
 def _scores(plan: Pieces, weight: Array, residual: Array) -> Array:
@@ -121,7 +133,7 @@ def _summed(pieces: Pieces, space: Space) -> Callable[[States], Totals]:
 
 def _cells(plan: Pieces, curves: Ridge, space: Space) -> Callable[[States], Totals]:
     """Sum over a block: the weight of all cells in each half, and the residuals of each class in them."""
-    ramps = Ramps.between(plan.surfaces)
+    ramps = plan.factors[0]
     corners, slope, offset = (space.put(array) for array in (_corners(plan), curves.slope, curves.offset))
 
     def of_half(own: States) -> tuple[DeviceArray, DeviceArray]:

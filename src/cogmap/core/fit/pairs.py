@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from ..constants import CURVE_COLUMNS, CURVE_KNOTS, PAIR_ROWS, SCANNED, SURFACE_KNOTS
 from ..readout.halves import Ridge
 from ..readout.pairs import PairReadout, Pieces, knots, thinned
@@ -71,14 +69,14 @@ def planned(model: Model, census: Range) -> Pieces | None:
     curves = next((own for own in finer if sum(map(len, own)) - len(own) <= columns), ())
     coarser = (tuple(thinned(own, few if len(own) <= few else most) for own in curves) for few, most in SURFACE_KNOTS)
     surfaces = next((own for own in coarser if sum(map(len, own)) <= widest), ())
-    return Pieces(curves, surfaces, np.empty((0, 2), np.intp)) if surfaces else None
+    return Pieces.plain(curves, surfaces) if surfaces else None
 
 
 def _facts(model: Model, pieces: Pieces, final: Ridge) -> ReadoutFacts:
     """Take a solution to the scale of f⁻¹ of the one-hot."""
     zero, one = model.network.activation.ends
     weights = (one - zero) * final.slope, zero + (one - zero) * final.offset
-    readout = PairReadout(pieces.curves, pieces.surfaces, pieces.pairs, *weights)
+    readout = PairReadout(pieces.curves, pieces.surfaces, pieces.means, pieces.pairs, *weights)
     rank, alpha = len(final.slope) + 1, float(final.penalty.min())
     return ReadoutFacts(readout, rank, final.condition, final.degrees_of_freedom, alpha=alpha)
 

@@ -13,7 +13,7 @@ magnified by that, so knots keep `LEAST_GAP` from each other.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -37,28 +37,32 @@ UNSEEN = 8
 
 
 class Ramps(NamedTuple):
-    """Ramps of several concepts: min(max(a · slope + shift, 0), 1), the concept of each, and where each one's begin."""
+    """Ramps of several concepts less their means: clip(a · slope + shift, 0, 1) − mean.
+
+    `concept` is the concept of each, and `start` says where those of each concept begin.
+    """
 
     concept: Codes
     slope: Array
     shift: Array
+    mean: Array
     start: Codes
 
     @classmethod
-    def between(cls, knots: Sequence[Array]) -> "Ramps":
-        """Return the ramps between neighbouring knots of each concept."""
+    def between(cls, knots: Sequence[Array], mean: Array) -> "Ramps":
+        """Return the ramps between neighbouring knots of each concept, given their means."""
         sizes = np.array([len(own) - 1 for own in knots], dtype=np.intp)
         slope = 1 / np.concatenate([np.empty(0), *(np.diff(own) for own in knots)])
         lower = np.concatenate([np.empty(0), *(own[:-1] for own in knots)])
         start = np.concatenate([np.zeros(1, np.intp), np.cumsum(sizes)])
-        return cls(np.repeat(np.arange(len(knots)), sizes), slope, -lower * slope, start)
+        return cls(np.repeat(np.arange(len(knots)), sizes), slope, -lower * slope, mean, start)
 
     def of(self, space: Space, initial: DeviceArray, some: slice = slice(None)) -> DeviceArray:
         """Return ramps of rows with these initial states, all of them or some."""
         at = space.take(initial, space.put(self.concept[some]), axis=1)
         at *= space.put(self.slope[some])
         at += space.put(self.shift[some])
-        return space.xp.clip(at, 0.0, 1.0)
+        return space.xp.clip(at, 0.0, 1.0) - space.put(self.mean[some])
 
 
 @dataclass(frozen=True)
@@ -66,22 +70,31 @@ class Pieces:
     """Knots of curves, fewer knots of surfaces, both for each concept, and the pairs that have a surface, (P, 2).
 
     Columns are the ramps of all curves, then for each pair the products of the ramps of the one concept with those of
-    the other, the latter's side by side.
+    the other, the latter's side by side. `means` are what is taken from the ramps of curves, then from those of
+    surfaces.
     """
 
     curves: tuple[Array, ...]
     surfaces: tuple[Array, ...]
+    means: Array
     pairs: Codes
+
+    @classmethod
+    def plain(cls, curves: tuple[Array, ...], surfaces: tuple[Array, ...]) -> "Pieces":
+        """Return curves alone, with nothing taken from any ramp."""
+        n_ramps = sum(len(own) - 1 for own in (*curves, *surfaces))
+        return cls(curves, surfaces, np.zeros(n_ramps), np.empty((0, 2), np.intp))
 
     @cached_property
     def lines(self) -> Ramps:
         """The ramps of the curves."""
-        return Ramps.between(self.curves)
+        n_curves = sum(len(own) - 1 for own in self.curves)
+        return Ramps.between(self.curves, self.means[:n_curves])
 
     @cached_property
     def factors(self) -> tuple[Ramps, Codes, Codes]:
         """The ramps that surfaces multiply, and the two of each product."""
-        ramps = Ramps.between(self.surfaces)
+        ramps = Ramps.between(self.surfaces, self.means[self.n_curves :])
         start, one, other = ramps.start, [np.empty(0, np.intp)], [np.empty(0, np.intp)]
         for i, j in self.pairs.tolist():
             left, right = np.arange(start[i], start[i + 1]), np.arange(start[j], start[j + 1])
@@ -109,7 +122,7 @@ class Pieces:
 
     def with_pairs(self, pairs: Codes) -> "Pieces":
         """Return the same curves with other surfaces."""
-        return Pieces(self.curves, self.surfaces, pairs)
+        return replace(self, pairs=pairs)
 
     def parts(self, space: Space, initial: DeviceArray) -> Iterator[DeviceArray]:
         """Yield the columns of rows with these initial states, some at a time where a cache is to hold them."""
@@ -144,6 +157,7 @@ class PairReadout:
 
     curves: tuple[Array, ...]
     surfaces: tuple[Array, ...]
+    means: Array
     pairs: Codes
     coefficients: Array
     constant: Array
@@ -156,7 +170,7 @@ class PairReadout:
     @cached_property
     def pieces(self) -> Pieces:
         """What its columns are."""
-        return Pieces(self.curves, self.surfaces, self.pairs)
+        return Pieces(self.curves, self.surfaces, self.means, self.pairs)
 
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
         """Return the raw class scores of rows with these initial states as sums over curves and surfaces."""

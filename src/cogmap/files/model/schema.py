@@ -1,8 +1,8 @@
 """The parts of a network: for every type that a fitted model is made of, its fields, their kinds and shapes.
 
 Sizes by name: F features, N classes, M concepts of a network, V features of it that vary, T + 1 states that a readout
-reads, P innovations and the constant, C cases, Q pairs of concepts, D columns of curves and surfaces, K rows of the
-summary.
+reads, P innovations and the constant, C cases, Q pairs of concepts, E ramps of concepts and D columns of curves and
+surfaces, K rows of the summary.
 """
 
 import numpy as np
@@ -79,15 +79,19 @@ def _check_basis(basis: Basis, scope: Scope) -> None:
 
 def _check_pairs(readout: PairReadout, scope: Scope) -> None:
     for own in (*readout.curves, *readout.surfaces):
-        scope.need(len(own) > 1 and bool((np.diff(own) > LEAST_GAP / 2).all()), "knots in increasing order, two or more")
+        scope.need(
+            len(own) > 1 and bool((np.diff(own) > LEAST_GAP / 2).all()), "knots in increasing order, two or more"
+        )
         _need_states(own, scope)
     one, other = readout.pairs.T
     scope.at("pairs").need(bool(((one >= 0) & (one < other) & (other < scope.sizes["M"])).all()), "pairs of concepts")
     most = scope.sizes["M"] * (scope.sizes["M"] - 1) // 2
     scope.at("pairs").need(len(one) <= most, "pairs of concepts, each once")
+    lines = sum(len(own) - 1 for own in readout.curves)
     size = np.array([len(own) - 1 for own in readout.surfaces], dtype=object)
-    n_columns = sum(len(own) - 1 for own in readout.curves) + sum((size[one] * size[other]).tolist())
-    scope.at("coefficients").bind(n_columns, len(readout.coefficients))
+    scope.at("means").bind(lines + sum(size.tolist()), len(readout.means))
+    _need_states(readout.means, scope.at("means"))
+    scope.at("coefficients").bind(lines + sum((size[one] * size[other]).tolist()), len(readout.coefficients))
 
 
 def _check_summary(summary: Summary, scope: Scope) -> None:
@@ -163,6 +167,7 @@ READOUT = OneOf(
             {
                 "curves": Ragged("F64", "M"),
                 "surfaces": Ragged("F64", "M"),
+                "means": Array("F64", ("E",)),
                 "pairs": Array("I64", ("Q", 2)),
                 "coefficients": Array("F64", ("D", "N")),
                 "constant": Array("F64", ("N",)),
