@@ -67,8 +67,12 @@ class Candidate:
     @property
     def complexity(self) -> tuple[bool, bool, int, float]:
         """Larger for less simple models: cases, then pairs, then concepts, then degrees of freedom."""
-        more = self.params["cases"], self.params["pairs"]
-        return *more, len(self.model.network.bias), self.solved.degrees_of_freedom
+        return (
+            self.params["cases"],
+            "pairs" in self.params,
+            len(self.model.network.bias),
+            self.solved.degrees_of_freedom,
+        )
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -273,8 +277,7 @@ feature_importances_, fitted_
 
     def _configured(self, every: Sequence[Settings]) -> list[tuple[dict[str, Any], Settings]]:
         """Return the parameters of each configuration beside its settings."""
-        none = {"cases": False, "pairs": False}
-        return [(params | none, settings) for params, settings in zip(self._grid(), every, strict=True)]
+        return [(params | {"cases": False}, settings) for params, settings in zip(self._grid(), every, strict=True)]
 
     def _candidate(self, params: dict[str, Any], network: NetworkFit, start: float) -> Candidate:
         loo = loo_scores(network.scores, decide(network.scores, network.between, self._metric(), ONE_HOT))
@@ -326,9 +329,10 @@ feature_importances_, fitted_
     def _report(self, candidates: Sequence[Candidate], weights: Array, best: Candidate) -> None:
         score = np.array([c.loo[self.scoring] for c in candidates])
         self.best_params_, self.best_score_ = best.params, best.loo[self.scoring]
+        names = [*candidates[0].params, "pairs"]
         self.cv_results_ = {
             "params": [c.params for c in candidates],
-            **{f"param_{name}": np.array([c.params[name] for c in candidates], dtype=object) for name in best.params},
+            **{f"param_{name}": np.array([c.params.get(name, False) for c in candidates], object) for name in names},
             **{f"loo_{name}": np.array([c.loo[name] for c in candidates]) for name in SCORINGS},
             "mean_test_score": score,
             "rank_test_score": 1 + (score[:, None] < score).sum(axis=1),

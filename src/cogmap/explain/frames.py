@@ -40,8 +40,9 @@ def split_frame(explanation: "Explanation") -> Any:
     for k, label in enumerate(explanation.classes):
         together = explanation.surfaces(label)[1]
         terms = explanation.contributions(label)
-        for i in range(2):
-            np.subtract.at(terms, (slice(None), 0, pairs[:, i]), together / 2)
+        # Of what two concepts add together, contributions have half with each.
+        for concept, half in zip(pairs.ravel(), np.repeat(together / 2, 2, axis=1).T, strict=True):
+            terms[:, 0, concept] -= half
         rest = [np.full(len(terms), explanation.base[k]), explanation.cases[:, k]][: len(extra)]
         values = np.hstack([terms[:, steps, concepts], together, np.stack(rest, axis=1)])
         frames.append(

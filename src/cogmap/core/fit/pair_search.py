@@ -147,7 +147,7 @@ def _cells(plan: Pieces, curves: Ridge, space: Space) -> Callable[[States], Tota
         weights, residuals = zip(*map(of_half, apart(space, block)), strict=True)
         return Totals(space, (*weights, *residuals))
 
-    return in_parts(space, 4 * len(corners) + 2 * plan.n_curves, of_part)
+    return in_parts(space, 4 * corners.shape[0] + 2 * plan.n_curves, of_part)
 
 
 def _corners(plan: Pieces) -> Array:

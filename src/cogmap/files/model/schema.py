@@ -79,9 +79,8 @@ def _check_basis(basis: Basis, scope: Scope) -> None:
 
 def _check_pairs(readout: PairReadout, scope: Scope) -> None:
     for own in (*readout.curves, *readout.surfaces):
-        scope.need(
-            len(own) > 1 and bool((np.diff(own) > LEAST_GAP / 2).all()), "knots in increasing order, two or more"
-        )
+        apart = len(own) > 1 and bool((np.diff(own) > LEAST_GAP / 2).all())
+        scope.need(apart, "two or more knots in increasing order, apart from each other")
         _need_states(own, scope)
     one, other = readout.pairs.T
     scope.at("pairs").need(bool(((one >= 0) & (one < other) & (other < scope.sizes["M"])).all()), "pairs of concepts")
