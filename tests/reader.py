@@ -117,7 +117,7 @@ def _drawn(readout, initial):
             for a, own in zip(initial.T, knots, strict=True)
         ]
 
-    columns = sum(ramps(readout.curves.ragged()), [])
+    columns = [ramp for own in ramps(readout.curves.ragged()) for ramp in own]
     surfaces = ramps(readout.surfaces.ragged())
     columns += [one * other for i, j in readout.pairs for one in surfaces[i] for other in surfaces[j]]
     return np.stack(columns, axis=1) @ readout.coefficients + readout.constant
