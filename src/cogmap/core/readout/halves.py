@@ -23,6 +23,9 @@ from ..constants import PAIR_PENALTIES, PAIR_RATIOS, PAIR_SHARES
 from ..types import Array, Codes
 from .dual import descend
 
+ROUNDING = 1e-11
+"""Least penalty as a share of the largest entry of S_zz: 1e9 rows have one of 1e-3, which is far below all others."""
+
 START = 3, 1
 """Places of the penalty and of the ratio that the search begins with."""
 
@@ -140,7 +143,8 @@ class Halves:
         return found
 
     def _penalty(self, columns: Codes, size: Size) -> Array:
-        return np.where(columns < self.n_curves, size.curve, size.surface)
+        rounding = ROUNDING * float(np.diagonal(self.known[2].gram).max(initial=0.0))
+        return np.where(columns < self.n_curves, size.curve, size.surface) + rounding
 
     def _two_fold(self, chosen: Sequence[Codes]) -> Callable[[int, int], float]:
         """Return the two-fold error as a function of the places of penalty and ratio."""
