@@ -94,7 +94,7 @@ CURVE_KNOTS = (24, 16, 12, 8, 6, 4, 3, 2)
 SURFACE_KNOTS = ((8, 6), (6, 6), (5, 5), (4, 4), (3, 3), (2, 2))
 """Knots up to which a surface has all of the curve's, and as many as it has of more; fewer where concepts are many."""
 
-CURVE_COLUMNS, SURFACE_COLUMNS = (600, 1 / 3), (900, 1 / 5)
+CURVE_COLUMNS, SURFACE_COLUMNS = (600, 1.0), (900, 0.2)
 """Most columns of curves and of surfaces: in all, and for each row."""
 
 JUDGING_COLUMNS = 0.6
