@@ -104,6 +104,11 @@ def _raw(kind, readout, network, initial):
         return _drawn(readout, initial)
     coordinates = (initial - readout.metric.mean) @ readout.metric["map"]
     distance = np.linalg.norm(coordinates[:, None] - readout.cases, axis=2)
+    if kind == "regions":
+        low, high = readout.boxes.low, readout.boxes.high
+        inside = ((initial[:, None] > low) & (initial[:, None] <= high)).all(axis=2)
+        own = np.repeat(inside, np.diff(readout.ends, prepend=0), axis=1)
+        return inside @ readout.constants + np.where(own, np.exp(-distance), 0) @ readout.coefficients
     return _innovations(readout.trajectory, network, initial) + np.exp(-distance) @ readout.coefficients
 
 

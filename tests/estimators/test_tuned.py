@@ -27,7 +27,9 @@ def wine():
 @pytest.mark.parametrize("scoring", ["squared_error", "error", "kappa", "log_loss"])
 def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     X, y = wine
-    search = LTCNClassifierCV(combine="best", scoring=scoring, cases=False, pairs=False, phi=(0.5, 0.9)).fit(X, y)
+    search = LTCNClassifierCV(
+        combine="best", scoring=scoring, cases=False, phi=(0.5, 0.9), terms=None, pairs=False
+    ).fit(X, y)
     single = LTCNClassifier(**search.best_params_).fit(X, y)
     np.testing.assert_allclose(search.decision_function(X), single.decision_function(X), rtol=1e-9)
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
@@ -35,22 +37,24 @@ def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     assert len(search.cv_results_["params"]) == 4
 
 
-def test_cases_from_known_innovations_equal_a_fit_of_their_own(wine):
-    X, y = wine
-    search = LTCNClassifierCV(inner="slopes", pairs=False).fit(X, y)
-    assert [params["cases"] for params in search.cv_results_["params"]] == [False, True]
-    alone = LTCNClassifier(cases=True).fit(X, y)
-    model = search.fitted_.members[-1][0]
-    np.testing.assert_allclose(
-        model.raw(X.to_numpy()), alone.fitted_.networks[0].raw(X.to_numpy()), rtol=1e-9, atol=1e-12
-    )
+def test_rows_are_remembered_for_each_number_of_terms(wine):
+    search = LTCNClassifierCV(inner="slopes", pairs=False).fit(*wine)
+    tried = [(params["terms"], params["cases"]) for params in search.cv_results_["params"]]
+    assert tried == [(None, False), (5, False), (None, True), (5, True)]
+
+
+def test_many_features_are_not_multiplied_by_terms(rng):
+    X, y = rng.normal(size=(40, 61)), np.arange(40) % 2
+    with pytest.warns(NoInformationWarning):
+        search = LTCNClassifierCV(inner="slopes", max_iter=1).fit(X, y)
+    assert {params["terms"] for params in search.cv_results_["params"]} == {None}
 
 
 def test_pairs_are_a_member_that_shares_a_network(rng):
     """Two features act together alone: the sign of their product is the class, beside two that are noise."""
     X = rng.uniform(-1, 1, size=(600, 4))
     y = (X[:, 1] * X[:, 3] > 0).astype(int)
-    model = LTCNClassifierCV(cases=False).fit(X[:400], y[:400])
+    model = LTCNClassifierCV(cases=False, terms=None).fit(X[:400], y[:400])
     params = model.cv_results_["params"]
     assert [one.get("pairs", False) for one in params] == [False, False, True]
     assert model.cv_results_["param_pairs"].tolist() == [False, False, True]
@@ -73,7 +77,7 @@ def test_pairs_are_left_out(rng, options):
 def test_stack_weights_are_the_non_negative_least_squares(rng):
     codes, weight = rng.integers(0, 3, 80), rng.uniform(0.5, 2, 80)
     target = np.eye(3)[codes]
-    members = [target * scale + rng.normal(size=(80, 3)) for scale in (0.9, 0.4, -0.5)]
+    members = [target * scale + rng.normal(size=(80, 3)) / 2 for scale in (0.9, 0.7, -0.5)]
     found = stack_weights([JudgeScores(raw, codes, weight) for raw in members])
     prior = weight @ target / weight.sum()
     root = np.sqrt(weight)[:, None]
@@ -83,10 +87,21 @@ def test_stack_weights_are_the_non_negative_least_squares(rng):
     assert found[2] == 0
 
 
+def test_members_that_tell_little_are_left_out(rng):
+    codes, weight = rng.integers(0, 3, 400), np.ones(400)
+    target = np.eye(3)[codes]
+    good = target + rng.normal(size=(400, 3)) / 4
+    poor = target / 20 + rng.normal(size=(400, 3)) / 3
+    alone = stack_weights([JudgeScores(good, codes, weight)])
+    found = stack_weights([JudgeScores(raw, codes, weight) for raw in (poor, good)])
+    assert found[0] == 0
+    assert found[1] == pytest.approx(alone[0], rel=1e-5)
+
+
 def test_the_stack_is_one_network(wine):
     """States and outer weights of the published network give the raw scores of rows that the gate lets through."""
     X, y = wine
-    model = LTCNClassifierCV(cases=False, pairs=False, max_iter=2, activation=("sigmoid", "tanh")).fit(X, y)
+    model = LTCNClassifierCV(cases=False, max_iter=2, activation=("sigmoid", "tanh"), terms=None, pairs=False).fit(X, y)
     states = model.trajectory(X)
     assert model.inner_weights_.shape == 2 * (len(model.concept_names_),)
     assert states.shape == (178, model.n_iter_ + 1, len(model.concept_names_))

@@ -158,7 +158,7 @@ def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
 
 def test_members_that_share_a_network_share_its_concepts(wine):
     X, y = wine
-    model = LTCNClassifierCV(inner="slopes").fit(X[::4], y[::4])
+    model = LTCNClassifierCV(inner="slopes", terms=None).fit(X[::4], y[::4])
     assert len(model.fitted_.members) == 2
     assert len(model.fitted_.networks) == 1
     explanation = model.explain(X[ROWS])

@@ -127,7 +127,7 @@ def test_stacks_come_back_to_the_last_bit(name, wine, tmp_path):
 def shared(wine, monkeypatch):
     """Return a stack of one network read twice, without and with cases."""
     monkeypatch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.5))
-    return LTCNClassifierCV(inner="slopes", max_iter=3, pairs=False).fit(*wine)
+    return LTCNClassifierCV(inner="slopes", max_iter=3, terms=None, pairs=False).fit(*wine)
 
 
 def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, load_wine
 
 import cogmap
 from cogmap import LTCNClassifier, LTCNClassifierCV, ModelFileError
-from cogmap.core.readout.cases import CaseReadout
+from cogmap.core.readout.regions import RegionReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.files.model import container, estimators
 from tests import mutations
@@ -27,8 +27,10 @@ def iris():
 def sound(iris, tmp_path_factory):
     """Return the content of a sound file with all kinds of parts, and a way to load an edited one."""
     folder = tmp_path_factory.mktemp("sound")
-    model = LTCNClassifierCV(max_iter=3, terms=(None, 3)).fit(iris[0][::4], iris[1][::4])
-    assert {type(member.readout) for member, _ in model.fitted_.members} >= {ShrunkReadout, CaseReadout}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.2))
+        model = LTCNClassifierCV(max_iter=3, terms=(None, 3)).fit(iris[0][::4], iris[1][::4])
+    assert {type(member.readout) for member, _ in model.fitted_.members} >= {ShrunkReadout, RegionReadout}
     content = model.save(folder / "sound.cogmap").read_bytes()
 
     def load(edited):
@@ -39,10 +41,12 @@ def sound(iris, tmp_path_factory):
 
 
 def resolved(content, path):
-    """Return a path with the number of the first member that reads innovations alone."""
+    """Return a path with the number of the first member that reads innovations alone, or remembers rows."""
     members = mutations.document_of(content)["model"]["fitted"]["_members"]["members"]
-    number = next(i for i, member in enumerate(members) if member["readout"]["type"] == "innovations")
-    return path.replace("INNOVATIONS", str(number))
+    for kind in ("innovations", "regions"):
+        number = next(i for i, member in enumerate(members) if member["readout"]["type"] == kind)
+        path = path.replace(kind.upper(), str(number))
+    return path
 
 
 def at(document, path):
@@ -55,6 +59,7 @@ def at(document, path):
 
 FITTED, NETWORK = "model.fitted.", "model.fitted._members.networks.0."
 READOUT = "model.fitted._members.members.INNOVATIONS.readout."
+REGIONS = "model.fitted._members.members.REGIONS.readout.value."
 EDITS = [
     ("format", 3, "it has format 3 and was written by 'cogmap 0.1.0', but cogmap .* reads formats up to 2"),
     ("format", "1", "its format is '1', which is none"),
@@ -111,7 +116,7 @@ EDITS = [
     (f"{FITTED}classes_", {"dtype": "object", "values": [0, 1, 2.5]}, "classes_ must be labels of one type"),
     (f"{FITTED}classes_", {"dtype": "object", "values": [0, "a", "b"]}, "classes_ must be labels of one type"),
     (f"{FITTED}_network_names", ["a", "a"], "_network_names must be one name for each network"),
-    (f"{READOUT}type", "os.system", "type must be one of states, innovations, increments, cases"),
+    (f"{READOUT}type", "os.system", "type must be one of states, innovations, increments, cases, regions"),
     (f"{READOUT}type", "states", "value lacks 'bias'"),
 ]
 
@@ -156,8 +161,12 @@ ARRAYS = [
     (f"{READOUT}value.basis.columns.entries", lambda a: -1 - a, "basis must be columns that are concepts"),
     (f"{READOUT}value.basis.map", lambda a: -a, "basis must be a basis whose constant is positive"),
     (f"{READOUT}value.basis.map", lambda a: a[1:, 1:], "whiten has size .* where .* is expected"),
-    (f"{READOUT}value.shrink", lambda a: a[1:], "shrink has size 2 where 3 is expected"),
+    (f"{READOUT}value.shrink", lambda a: a[1:], "shrink has size . where . is expected"),
     (f"{READOUT}value.shrink", lambda a: -a, "shrink must be numbers from 0 on"),
+    (f"{REGIONS}ends", lambda a: a + 1, "ends must be the ends of regions that hold all cases"),
+    (f"{REGIONS}ends", lambda a: np.r_[a, a], "ends has size 2 where 1 is expected"),
+    (f"{REGIONS}boxes.low", lambda a: a + 9, "boxes must be boxes whose lower sides are below their upper ones"),
+    (f"{REGIONS}constants", lambda a: a[:, 1:], "constants has size 2 where 3 is expected"),
     (f"{READOUT}value.reference", lambda a: a + 2, "reference must be numbers from -1 to 1"),
     (f"{NETWORK}concepts.scaling.values.entries", lambda a: _span(a, 1.5e308), "scaling must be knots whose span is"),
     (f"{NETWORK}concepts.scaling.heights.entries", lambda a: 2 * a, "scaling must be numbers from -1 to 1"),

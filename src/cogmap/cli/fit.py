@@ -44,8 +44,8 @@ def fit(
 
     Text becomes categories, missing values are filled, and all of that is part of the model.
 
-    A file that takes more memory than --memory is read in several passes, with the same result; only --cases needs all
-    rows at once. Temporary files then take about as much space as the table, several times.
+    A file that takes more memory than --memory is read in several passes, with the same result; only --cases of a single
+    network (--no-tune) needs all rows at once. Temporary files then take about as much space as the table, several times.
 
     \b
     Examples:
@@ -95,8 +95,10 @@ def _fit_in_passes(
     from ..estimators import tabular_stream
 
     over = f"about {in_words(need)} of memory, more than --memory {in_words(memory)}"
-    if network["cases"]:
-        refuse_given(["cases"], f"needs all rows at once, which takes {over}: leave it out, or allow more.")
+    if network["cases"] and not network["tune"]:
+        refuse_given(
+            ["cases"], f"with --no-tune needs all rows at once, which takes {over}: leave it out, or allow more."
+        )
     columns = pd.DataFrame(columns=[name for name in opened.names if name != target])
     chosen = unfitted(columns, **network)
     say(f"At once, the fit takes {over}: it goes in passes over the file.")

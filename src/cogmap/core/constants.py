@@ -76,14 +76,38 @@ TRAJECTORY_SHARE, CASE_DECAY = 3.0, 0.3
 CASE_RIDGES = (1.0, 10.0)
 """Ridge of the cases' metric, in units of the mean variance of a concept; the second for few rows."""
 
-CASE_PENALTIES, CASE_START = np.array([0.0016, 0.006, 0.025, 0.1, 0.4, 1.6, 6.4]), 4
+CASE_PENALTIES, CASE_START = 0.4 * 4.0 ** np.arange(-6, 4), 6
 """Candidates for the penalty of a readout with cases, and the one to start from."""
 
 CASE_SAMPLES = (400, 1600)
 """Rows on which that penalty is chosen: a few to come near it, then more, because it moves with their number."""
 
-CASE_ROWS = 6000
-"""Most rows for which `LTCNClassifierCV` tries cases: their cost grows with the cube of the rows."""
+CASE_CONCEPTS = 1000
+"""Most concepts of a network in which rows are remembered: their metric is a matrix of the concepts."""
+
+TERMS, TERM_CONCEPTS = 5, 300
+"""Linguistic terms that `LTCNClassifierCV` tries beside none, and the most concepts that they may make."""
+
+REGION_ROWS = 1500
+"""Most cases of a region: the cost of a fit grows with their square, that of a prediction with their number.
+
+3,000 were no better on krkopt, nursery, shuttle, connect-4 and adult.
+"""
+
+REGION_SHARE = 0.1
+"""Least share of its rows that a cut of a region leaves on either side."""
+
+METRIC_FOLDS = {500: 5, 1200: 3, 6000: 2}
+"""Folds in which a metric is judged, by the most rows for so many; beyond, groups of rows teach and judge it."""
+
+METRIC_ROWS, METRIC_GROUPS = 1200, (4, 800)
+"""Most rows of one lesson; and beyond the folds the most groups of rows, and the rows of each."""
+
+METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
+"""Most rounds in which a metric is learned, and how far each direction counts at least, as a share of the first."""
+
+METRIC_CONCEPTS = 200
+"""Most concepts for which directions other than those of single concepts are learned."""
 
 PAIR_ROWS = 100
 """Least weight of rows for which `LTCNClassifierCV` tries curves and surfaces."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
 from ..core.concepts.concepts import Concepts
-from ..core.constants import CASE_ROWS
+from ..core.constants import CASE_CONCEPTS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
 from ..core.fit.fit import NetworkFit, fit_network, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
@@ -36,6 +36,9 @@ SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 ONE_HOT = np.array([0.0, 1.0])
 TIE = 1e-9
 """Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
+
+LEAST_WEIGHT = 0.05
+"""Least weight of a member of the stack."""
 
 GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 
@@ -92,14 +95,14 @@ class LTCNClassifierCV(NetworkClassifier):
         Inner weights, as for `LTCNClassifier`.
     scaling : str, None or sequence of them, default="halfway"
         Scaling.
-    terms : int, None or sequence of them, default=None
-        Linguistic terms.
+    terms : "auto", int, None or sequence of them, default="auto"
+        Linguistic terms. ``"auto"`` is None and 5, and None alone where terms would make more than 300 concepts.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
-        Whether the best network is also read together with remembered training rows, for problems where neighbours
-        matter. ``"auto"`` does so up to 6000 rows; the stack gives it weight only if leave-one-out gains. The model
-        then stores the training rows.
+        Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
+        1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
+        `terms`; the model stores them where the stack gives them weight.
     pairs : {"auto", False}, default="auto"
         Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
         concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
@@ -147,7 +150,7 @@ feature_importances_, fitted_
         activation: str | Sequence[str] = "sigmoid",
         inner: str | Sequence[str] = ("slopes", "stable-regression"),
         scaling: str | Sequence[str | None] | None = "halfway",
-        terms: int | Sequence[int | None] | None = None,
+        terms: Literal["auto"] | int | Sequence[int | None] | None = "auto",
         max_iter: int | Sequence[int] = 20,
         cases: Literal["auto"] | bool = "auto",
         pairs: Literal["auto"] | bool = "auto",
@@ -201,20 +204,30 @@ feature_importances_, fitted_
         """Fit every configuration to rows, wherever they are, then combine them by leave-one-out scores."""
         candidates: list[Candidate] = []
         concepts: dict[Any, Concepts] = {}
-        remembers = self.cases == "auto" and source.single and source.n_rows <= CASE_ROWS
         for params, settings in self._configured(every):
             start = time.perf_counter()
             # Configurations share concepts; the activation matters to unscaled data alone.
             key = settings.scaling, settings.terms, settings.activation if settings.scaling is None else None
             network = fit_network(source, census, settings, concepts.get(key))
             concepts[key] = network.model.concepts
-            candidates.append(self._candidate(params, network if remembers else network.alone, start))
-        if remembers and len(candidates[0].model.network.bias):
-            best, start = self._best(candidates), time.perf_counter()
-            candidates.append(self._candidate(best.params | {"cases": True}, remember(best.network), start))
+            candidates.append(self._candidate(params, network if self.cases else network.alone, start))
+        if self.cases:
+            candidates += [self._remembered(best) for best in self._readers(candidates)]
         if self.pairs == "auto":
             candidates += self._with_pairs(source, census, [c for c in candidates if not c.params["cases"]])
         self._combine(candidates)
+
+    def _readers(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the networks in whose concepts rows are remembered: the best of each number of terms."""
+        usual = (c for c in candidates if 0 < len(c.model.network.bias) <= CASE_CONCEPTS)
+        by_terms: dict[int | None, list[Candidate]] = {}
+        for candidate in usual:
+            by_terms.setdefault(candidate.params["terms"], []).append(candidate)
+        return [self._best(alike) for alike in by_terms.values()]
+
+    def _remembered(self, reader: Candidate) -> Candidate:
+        start = time.perf_counter()
+        return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
 
     def _with_pairs(self, source: Source[Rows], census: Range, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Read the best network without terms by curves and surfaces, if there is one and rows are enough."""
@@ -252,7 +265,7 @@ feature_importances_, fitted_
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
         for name in GRID:
-            if not as_grid(getattr(self, name)):
+            if not self._values(name):
                 raise ValueError(f"{name} is an empty grid: give at least one value.")
         for params in self._grid():
             self._member(params).check_parameters()
@@ -263,8 +276,15 @@ feature_importances_, fitted_
 
     def _grid(self) -> list[dict[str, Any]]:
         """Return the parameters of each combination of the grids."""
-        grids = [as_grid(getattr(self, name)) for name in GRID]
+        grids = [self._values(name) for name in GRID]
         return [dict(zip(GRID, values, strict=True)) for values in product(*grids)]
+
+    def _values(self, name: str) -> list[Any]:
+        """Return the values of a grid."""
+        value = getattr(self, name)
+        if name != "terms" or not isinstance(value, str) or value != "auto":
+            return as_grid(value)
+        return [None, TERMS] if TERMS * getattr(self, "n_features_in_", 1) <= TERM_CONCEPTS else [None]
 
     def _member(self, params: dict[str, Any]) -> LTCNClassifier:
         """Return an unfitted classifier of one configuration, which knows the features if this one does."""
@@ -320,8 +340,8 @@ feature_importances_, fitted_
         """Raise a `ModelFileError` where no file may hold these parameters."""
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
-            size = prod(len(as_grid(getattr(self, name))) for name in GRID)
-            if not size <= len(self.cv_results_["params"]) <= size + 2:
+            size = prod(len(self._values(name)) for name in GRID)
+            if not size <= len(self.cv_results_["params"]) <= size + len(self._values("terms")) + 1:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()
         super().check_stored()
@@ -358,7 +378,8 @@ def block_labels(params: list[dict[str, Any]]) -> list[str]:
 def stack_weights(members: Sequence[JudgeScores]) -> Array:
     """Return non-negative weights of the members, with the least leave-one-out squared error of their sum.
 
-    Scores are taken less the prior. A ridge of 1e-6 of their mean square decides between members that agree.
+    Scores are taken less the prior. A ridge of 1e-6 of their mean square decides between members that agree. Members
+    that would have less than `LEAST_WEIGHT` are left out: they cost more than they tell.
     """
     _, codes, weight = members[0]
     n_classes = members[0].raw.shape[1]
@@ -368,8 +389,16 @@ def stack_weights(members: Sequence[JudgeScores]) -> Array:
     gram = columns @ columns.T
     if not gram.any():
         return np.zeros(len(gram))
-    R = np.linalg.cholesky(gram + 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))).T
-    return np.asarray(nnls(R, np.linalg.solve(R.T, columns @ target))[0])
+    gram += 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))
+    weights, kept, wanted = np.zeros(len(gram)), np.arange(len(gram)), columns @ target
+    while True:
+        R = np.linalg.cholesky(gram[np.ix_(kept, kept)]).T
+        solved = nnls(R, np.linalg.solve(R.T, wanted[kept]))[0]
+        if len(kept) == 1 or (solved >= LEAST_WEIGHT).all() or not solved.any():
+            break
+        kept = kept[solved >= min(LEAST_WEIGHT, solved.max())]
+    weights[kept] = solved
+    return weights
 
 
 def loo_scores(scores: JudgeScores, decision: Decision) -> dict[str, float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.explain.contributions import decoding, strongest_cases
-from ..core.readout.cases import CaseReadout
+from ..core.readout.regions import Remembering
 from ..core.types import Array
 from ..intake.checks import module
 from .words import odds_factor, pair_name
@@ -31,7 +31,7 @@ def split_frame(explanation: "Explanation") -> Any:
     steps = np.array([t for t, _ in cells], dtype=np.intp)
     concepts = np.array([concept for _, concept in cells], dtype=np.intp)
     pairs = explanation.surfaces(explanation.classes[0])[0]
-    has_cases = any(isinstance(model.readout, CaseReadout) for model, _ in explanation.fitted.members)
+    has_cases = any(isinstance(model.readout, Remembering) for model, _ in explanation.fitted.members)
     extra = [BASE, CASES] if has_cases else [BASE]
     lines = [*names[concepts], *(pair_name(names[i], names[j]) for i, j in pairs), *extra]
     iteration = np.append(steps, np.zeros(len(pairs) + len(extra), np.intp))
@@ -101,7 +101,7 @@ def similar_cases(explanation: "Explanation", row: int, count: int) -> Any:
     direction = explanation.direction(explanation.predicted[row])
     frames = []
     for model, weight in fitted.members:
-        if not isinstance(model.readout, CaseReadout):
+        if not isinstance(model.readout, Remembering):
             continue
         decode = decoding(model, weight, fitted.decision) @ direction
         initial = model.concepts(explanation.X[row][None])

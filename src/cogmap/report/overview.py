@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..core.fit.fitted import Fitted
-from ..core.readout.cases import CaseReadout
 from ..core.readout.pairs import PairReadout
+from ..core.readout.regions import Remembering
 from .subject import Subject
 
 
@@ -55,7 +55,7 @@ def _networks(fitted: Fitted) -> list[dict[str, Any]]:
                 "activation": model.network.activation.name,
                 "n_iterations": max(member.readout.n_iter for member, _ in own),
                 "weight": float(sum(weight for _, weight in own)),
-                "cases": any(isinstance(member.readout, CaseReadout) for member, _ in own),
+                "cases": any(isinstance(member.readout, Remembering) for member, _ in own),
                 "pairs": sum(len(member.readout.pairs) for member, _ in own if isinstance(member.readout, PairReadout)),
                 "curves": any(isinstance(member.readout, PairReadout) for member, _ in own),
             }
@@ -64,7 +64,7 @@ def _networks(fitted: Fitted) -> list[dict[str, Any]]:
 
 
 def _remembered(fitted: Fitted) -> int:
-    return max((len(m.readout.cases) for m, _ in fitted.members if isinstance(m.readout, CaseReadout)), default=0)
+    return max((len(m.readout.cases) for m, _ in fitted.members if isinstance(m.readout, Remembering)), default=0)
 
 
 def _parameters(network: BaseEstimator) -> list[dict[str, Any]]:

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogmap.core.concepts.concepts import Concepts, fit_concepts
+from cogmap.core.concepts.concepts import Concepts, TileScaler, fit_concepts
 from cogmap.core.concepts.scaling import Scaling, identity
 from cogmap.core.sums import sources
 from cogmap.core.sums.sources import Blocks, cut, on_device
+from cogmap.core.sums.tiles import TILE
+from cogmap.core.sums.tiles import rows_of as rows_of_tiles
 from tests.core.problems import census_of, concepts_of, on, rows_of
 
 RANGE = (0.0, 1.0)
@@ -207,3 +209,13 @@ def test_lines_beyond_numbers_stay_at_their_ends(space):
     )
     X = np.array([[-np.inf], [np.inf], [0.5]])
     assert space.host(concepts.on(space).of_rows(space.put(X)))[:, 0].tolist() == [0.0, 1.0, 0.5]
+
+
+@pytest.mark.parametrize("terms", [None, 3, 5])
+@pytest.mark.parametrize("scaling", ["minmax", "halfway"])
+def test_tiles_of_rows_have_the_same_bits(scaling, terms, rng):
+    """Constant features and such of few values among them, and rows beyond the range."""
+    X = np.c_[rng.normal(size=300), np.ones(300), rng.integers(0, 2, 300), rng.integers(0, 4, 300), rng.random(300)]
+    concepts = concepts_of(X, None, scaling, terms, (0.0, 1.0))
+    rows = np.concatenate([X, 3 * X])[: 10 * TILE]
+    assert (rows_of_tiles(TileScaler(concepts)(rows)) == concepts(rows)).all()

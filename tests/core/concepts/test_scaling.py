@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.preprocessing import minmax_scale
 
-from cogmap.core.concepts.scaling import KNOTS, Line, identity, kept_groups, rank_knots, varying
+from cogmap.core.concepts.scaling import KNOTS, Line, Lines, identity, kept_groups, rank_knots, varying
 from cogmap.core.sums.space import NUMPY
 from tests.core.problems import SPACES, concepts_of
 
@@ -147,3 +147,28 @@ def test_a_slope_without_end_does_not_spoil_a_knot(space):
     values, heights = np.array([0.0, 5e-324, 1e-323, 1.0]), np.array([0.0, 0.25, 0.75, 1.0])
     x = space.put(values)
     assert (space.host(Line.of(space, values, heights)(x)) == heights).all()
+
+
+def test_many_features_at_once_have_the_bits_of_numpy_s_interpolation(rng):
+    """Smooth and skewed ones, ties, two values, huge and tiny ranges; rows beyond the ends and at the knots too."""
+    X = np.c_[columns(rng, 3000), 1e300 * rng.normal(size=3000), 1e-320 * rng.integers(0, 9, 3000), rng.random(3000)]
+    for kind in KINDS:
+        scaling = scaling_of(kind, X)
+        lines = Lines(scaling.lines(NUMPY))
+        knots = [np.resize(values, 3000) for values in scaling.values]
+        rows = np.concatenate([X.T, 1.5 * X.T, np.array(knots), np.nextafter(knots, 0)], axis=1)
+        expected = [np.interp(x, v, h) for x, v, h in zip(rows, scaling.values, scaling.heights, strict=True)]
+        assert (lines(rows) == expected).all()
+        assert len(lines.suited) < X.shape[1]
+        assert {0, 1, 3, 6} <= set(lines.suited)
+
+
+def test_no_feature_may_be_suited_or_all():
+    skewed = Line.of(NUMPY, np.array([0.0, 1e-9, 2e-9, 3e-9, 4e-9, 5e-9, 1.0]), np.linspace(0, 1, 7))
+    plain = Line.of(NUMPY, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    x = np.array([[-1.0, 0.0, 2.5e-9, 0.5, 1.0, 7.0]])
+    for lines, n_suited in (([skewed], 0), ([plain], 1), ([plain, skewed], 1), ([plain, plain], 2)):
+        found = Lines(lines)
+        assert len(found.suited) == n_suited
+        expected = [np.interp(x[0], line.values, line.heights) for line in lines]
+        assert (found(np.repeat(x, len(lines), axis=0)) == expected).all()

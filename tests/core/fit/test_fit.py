@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cogmap.core.decision.decision import decide
+from cogmap.core.decision.decision import class_covariance, decide
 from cogmap.core.fit.fit import fit_network, passable, remember
 from cogmap.core.network.constraints import Bounds
-from cogmap.core.readout.cases import CaseReadout
+from cogmap.core.readout.regions import RegionReadout
 from cogmap.core.sums import sources, threads
 from cogmap.core.sums.rows import Rows, weighted_rows
 from cogmap.core.sums.sources import Blocks, at_once, cut, from_rows, on_device
@@ -188,15 +188,19 @@ def test_the_order_of_the_rows_stays_within_the_contract(rng, monkeypatch):
     assert (again.summary.rows == expected.summary.rows).all()
 
 
-def test_cases_can_be_remembered_later(rng, monkeypatch):
-    rows = rows_of(*problem(rng, 300))
-    without = fit(at_once(rows), rows, monkeypatch, few=True)
-    again = remember(without)
-    expected = fit(at_once(rows), rows, monkeypatch, few=True, cases=True)
-    assert isinstance(again.model.readout, CaseReadout)
-    assert (again.model.raw(rows.X) == expected.model.raw(rows.X)).all()
-    assert (again.scores.raw == expected.scores.raw).all()
-    assert again.solved.alpha == expected.solved.alpha
+@pytest.mark.parametrize("few", [False, True])
+def test_the_rows_that_judge_are_remembered(few, rng, monkeypatch):
+    rows = rows_of(*problem(rng, 2000))
+    known = fit(at_once(rows) if few else blocks_of(rows), rows, monkeypatch, few=few)
+    judges = known.judges
+    remembering = remember(known)
+    inside = remembering.model.one_hot_scale(remembering.model.raw(judges.X))
+    assert isinstance(remembering.model.readout, RegionReadout)
+    assert remembering.model.network is known.model.network
+    assert len(remembering.model.readout.cases) == len(judges.codes) == len(remembering.scores.raw)
+    np.testing.assert_allclose(class_covariance(inside, judges.codes, judges.weight), remembering.between, atol=1e-9)
+    error = [((np.eye(3)[judges.codes] - raw) ** 2).mean() for raw in (inside, remembering.scores.raw)]
+    assert error[0] < error[1] < 0.2
 
 
 def test_what_needs_all_rows_at_once_is_not_passable():

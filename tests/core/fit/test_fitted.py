@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
 from cogmap.core.fit.fitted import Edge, distinct_networks, joint_outer, offsets, probabilities
-from cogmap.core.readout.cases import CaseReadout
+from cogmap.core.readout.regions import RegionReadout
 from cogmap.core.readout.states import StateReadout
 
 X, Y = load_wine(return_X_y=True)
@@ -20,8 +20,8 @@ def stack():
     """Return a stack of two networks, one of them read twice, without and with cases."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.array([0.5, 0.3, 0.4]))
-        fitted = LTCNClassifierCV(max_iter=3).fit(X, Y).fitted_
-    assert [isinstance(model.readout, CaseReadout) for model, _ in fitted.members] == [False, False, True]
+        fitted = LTCNClassifierCV(max_iter=3, terms=None).fit(X, Y).fitted_
+    assert [isinstance(model.readout, RegionReadout) for model, _ in fitted.members] == [False, False, True]
     return fitted
 
 

@@ -8,12 +8,11 @@ from cogmap.core.network.reasoning import Network
 from cogmap.core.readout.cases import (
     best_penalty,
     fit_cases,
-    fit_metric,
     lower_kernel,
-    resemblance,
     sample_rows,
     solve_dual,
 )
+from cogmap.core.readout.metric import fit_metric, resemblance
 from cogmap.core.readout.shrunken import active_rows
 from cogmap.core.readout.terms import raw_scores
 from tests.core.problems import increments_of

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cogmap import LTCNClassifierCV
-from cogmap.core.readout.cases import CaseReadout
+from cogmap.core.readout.regions import RegionReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from tests.files.onnx.running import TRAIN, X, Y
@@ -12,9 +12,11 @@ from tests.files.onnx.running import TRAIN, X, Y
 def stack():
     """Return a stack of networks with and without terms, and cases, for text classes."""
     names = np.array(["barolo", "grignolino", "barbera d'été"])
-    clf = LTCNClassifierCV(terms=(None, 3), max_iter=3).fit(X[TRAIN], names[Y[TRAIN]])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.2))
+        clf = LTCNClassifierCV(terms=(None, 3), max_iter=3).fit(X[TRAIN], names[Y[TRAIN]])
     readouts = {type(model.readout) for model, _ in clf.fitted_.members}
-    assert readouts == {ShrunkReadout, IncrementReadout, CaseReadout}
+    assert readouts == {ShrunkReadout, IncrementReadout, RegionReadout}
     assert len(clf.fitted_.networks) > 1
     assert len(clf.fitted_.members) > len(clf.fitted_.networks)
     return clf

@@ -19,9 +19,10 @@ from ..sums.rows import Rows
 from ..sums.sources import Source
 from ..sums.space import NUMPY, DeviceArray, Space
 from ..sums.statistics import Range
+from ..sums.tiles import TILE
 from ..types import Array
 from .cells import streamed_knots
-from .scaling import Line, Scaling, identity, knot_heights, rank_knots
+from .scaling import Line, Lines, Scaling, identity, knot_heights, rank_knots
 
 WORDS = {
     3: ("low", "medium", "high"),
@@ -119,6 +120,54 @@ class Scaler(NamedTuple):
     def of_rows(self, X: DeviceArray) -> DeviceArray:
         """Return A⁰ of rows."""
         return self(self.columns(X), X.shape[0])
+
+
+class TileScaler:
+    """The same map in numpy, for tiles of rows: all features at once, with the same bits."""
+
+    def __init__(self, concepts: Concepts) -> None:
+        self.features, sizes = np.flatnonzero(concepts.varies), np.array([len(peaks) for peaks in concepts.peaks])
+        self.lines = Lines(concepts.scaling.lines(NUMPY))
+        self.n_concepts = int(np.maximum(sizes, 1).sum())
+        first = np.cumsum(np.maximum(sizes, 1)) - np.maximum(sizes, 1)
+        self.groups = []
+        for size in np.unique(sizes).tolist():
+            alike = np.flatnonzero(sizes == size)
+            peaks = np.array([concepts.peaks[j] for j in alike])
+            self.groups.append((alike, first[alike, None] + np.arange(max(size, 1)), peaks))
+
+    def __call__(self, X: Array) -> Array:
+        """Return A⁰ of rows, a multiple of `TILE`, shape (tiles, M, TILE)."""
+        scaled = self.lines(np.ascontiguousarray(X.T) if len(self.features) == X.shape[1] else X.T[self.features])
+        if self.n_concepts > len(self.features):
+            features, scaled = scaled, np.empty((self.n_concepts, len(X)))
+            for alike, concepts, peaks in self.groups:
+                given = features[alike]
+                scaled[concepts] = _memberships(given, peaks) if peaks.size else given[:, None]
+        return np.ascontiguousarray(scaled.reshape(self.n_concepts, -1, TILE).transpose(1, 0, 2))
+
+
+def _memberships(scaled: Array, peaks: Array) -> Array:
+    """Return the terms of scaled features, shape (features, terms, n), given where they peak, (features, terms).
+
+    Two neighbours share each value, and no other term has any of it.
+    """
+    n_terms = peaks.shape[1]
+    x = np.minimum(np.maximum(scaled, peaks[:, :1]), peaks[:, -1:])
+    at = np.zeros(x.shape, dtype=np.intp)
+    for k in range(1, n_terms):
+        at += x >= peaks[:, k : k + 1]
+    slopes = np.append(1 / np.diff(peaks), np.zeros((len(peaks), 1)), axis=1)
+    place = at + n_terms * np.arange(len(peaks))[:, None]
+    x -= peaks.take(place)
+    x *= slopes.take(place)
+    rest = 1.0 - x
+    terms = np.empty((len(peaks), n_terms, x.shape[1]))
+    for k in range(n_terms):
+        np.multiply(at == k, rest, out=terms[:, k])
+        if k:
+            terms[:, k] += (at == k - 1) * x
+    return terms
 
 
 def fit_concepts(

@@ -9,6 +9,7 @@ share a knot. A knot can be there twice, where a group of ties has one value: th
 `numpy.interp`, whose operations other libraries follow in the same order, to the last bit.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -23,6 +24,9 @@ KNOTS = 1000
 
 MANY = 1000
 """Rows from which on it is faster to sort a column before its knots are looked up, one after another."""
+
+CELLS, MOST_IN_CELL = 4, 4
+"""Cells for each knot in which knots are looked up, and most knots in one cell for that to be faster than a search."""
 
 TIE = 1e-9
 """Values closer than this share of the feature's span have one rank."""
@@ -77,6 +81,95 @@ class Line(NamedTuple):
         order, scaled = np.argsort(column), np.empty(len(column))
         scaled[order] = np.interp(column[order], self.values, self.heights)
         return scaled
+
+
+class Lines:
+    """Many lines at once in numpy, with the bits of `numpy.interp`: one lookup for all features, and not a search each.
+
+    A feature's range is cut into equal cells, and a table says which knot is the last before each. From there it is a
+    few knots to the right one. Features with more knots in a cell are interpolated one by one.
+    """
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines = lines
+        cells = [_Cells.of(line) for line in lines]
+        self.suited = [j for j, one in enumerate(cells) if one is not None]
+        parts = [one for one in cells if one is not None]
+        starts = np.cumsum([0, *(len(one.knots) for one in parts)])
+        firsts = np.cumsum([0, *(len(one.table) for one in parts)])
+        self.table, self.knots, self.heights, self.slopes = (
+            np.concatenate([np.empty(0, dtype), *arrays])
+            for dtype, arrays in (
+                (np.intp, [one.table + start for one, start in zip(parts, starts[:-1], strict=True)]),
+                *((np.float64, [getattr(one, name) for one in parts]) for name in ("knots", "heights", "slopes")),
+            )
+        )
+        # The knot after each; after the last of a feature comes none.
+        self.following = np.append(self.knots[1:], np.inf)
+        self.following[starts[1:] - 1] = np.inf
+        self.first = firsts[:-1, None]
+        self.low, self.high, self.per_unit = (
+            np.array([getattr(one, name) for one in parts]).reshape(-1, 1) for name in ("low", "high", "per_unit")
+        )
+        self.most = max((one.most for one in parts), default=0)
+
+    def __call__(self, columns: Array) -> Array:
+        """Return the scaled features, shape (features, n), given the features as they are."""
+        if len(self.suited) == len(self.lines):
+            return self._looked_up(columns)
+        scaled = np.empty_like(columns)
+        scaled[self.suited] = self._looked_up(columns[self.suited])
+        for j in set(range(len(self.lines))) - set(self.suited):
+            scaled[j] = np.interp(columns[j], self.lines[j].values, self.lines[j].heights)
+        return scaled
+
+    def _looked_up(self, columns: Array) -> Array:
+        x = np.maximum(columns, self.low)
+        np.minimum(x, self.high, out=x)
+        place = x - self.low
+        place *= self.per_unit
+        cell = place.astype(np.intp)
+        cell += self.first
+        at = self.table.take(cell)
+        for _ in range(self.most):
+            at += x >= self.following.take(at)
+        x -= self.knots.take(at)
+        x *= self.slopes.take(at)
+        x += self.heights.take(at)
+        scaled: Array = x
+        return scaled
+
+
+class _Cells(NamedTuple):
+    """The cells of one line: its different knots, and in `table` the last knot before each cell, or the first of all.
+
+    `most` is the largest number of knots in a cell.
+    """
+
+    low: float
+    high: float
+    per_unit: float
+    most: int
+    table: Codes
+    knots: Array
+    heights: Array
+    slopes: Array
+
+    @classmethod
+    def of(cls, line: Line) -> "_Cells | None":
+        """Return the cells of a line; None where they would not help."""
+        kept = np.append(line.values[1:] > line.values[:-1], True)
+        knots, heights, slopes = line.values[kept], line.heights[kept], line.slopes[kept]
+        low, high = line.ends
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            per_unit = CELLS * len(knots) / np.subtract(high, low)
+            place = (knots - low) * per_unit
+        if not (np.isfinite(place).all() and per_unit > 0 and np.abs(slopes).max() < np.finfo(np.float64).max):
+            return None
+        cell = place.astype(np.intp)
+        most = int(np.bincount(cell).max())
+        table = np.maximum(np.searchsorted(cell, np.arange(cell[-1] + 1)) - 1, 0)
+        return cls(low, high, float(per_unit), most, table, knots, heights, slopes) if most <= MOST_IN_CELL else None
 
 
 def identity(n_features: int, low: float, high: float) -> Scaling:

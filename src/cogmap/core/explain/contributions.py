@@ -1,7 +1,7 @@
 """The decoded scores of weighted networks as sums: `readout.terms` of every member, after the decision.
 
-Easy to get wrong: values and gate must come from the same blocks of rows as the score itself, because an innovation
-magnifies rounding.
+Easy to get wrong: an innovation magnifies rounding, and scores are computed without innovations (`readout.folded`).
+What they differ by from the sum of a row's terms is given to the terms, as little as possible to each.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,13 @@ from ..decision.decision import Decision
 from ..fit.model import Model
 from ..network.reasoning import Network
 from ..readout.cases import CaseReadout
+from ..readout.folded import fold
+from ..readout.regions import RegionReadout, Remembering
+from ..readout.remembered import Remembered
 from ..readout.terms import Readout, Terms
 from ..sums.space import NUMPY, blocks, in_blocks
 from ..sums.threads import side_by_side
+from ..sums.tiles import in_tiles, tiled
 from ..types import Array, Codes
 
 Member = tuple[Model, float]
@@ -86,7 +90,7 @@ def split(readout: Readout, network: Network, initial: Array) -> Split:
     parts = list(side_by_side(lambda block: readout.terms(NUMPY, network, block), blocks(initial)))
     first: Terms = parts[0]
     stopped = _joined([part.stopped for part in parts], n, readout.n_iter + 1).astype(bool)
-    return Split(
+    found = Split(
         _joined([part.values(NUMPY) for part in parts], n, len(first.coefficients)),
         first.coefficients,
         first.iteration,
@@ -96,6 +100,24 @@ def split(readout: Readout, network: Network, initial: Array) -> Split:
         np.where(stopped.any(axis=1), stopped.argmax(axis=1), -1),
         first.concept if first.partner is None else first.partner,
     )
+    if initial.shape[1] == 0:
+        return found
+    if isinstance(readout, Remembering):
+        # As scores have it: of a row that is remembered itself, the root of a rounding error is its distance.
+        added = in_tiles(Remembered(readout).tiles, initial)
+        found = replace(found, cases=added - found.base if isinstance(readout, RegionReadout) else added)
+    folded = fold(readout.trajectory if isinstance(readout, CaseReadout) else readout, network)
+    return found if folded is None else _reconciled(found, in_tiles(lambda rows, _: folded(tiled(rows)), initial))
+
+
+def _reconciled(found: Split, scores: Array) -> Split:
+    """Change the values, as little as possible, so that terms and base sum to these scores."""
+    lacking, values = scores - replace(found, cases=0.0 * scores).scores, found.values.copy()
+    for stop in np.unique(found.stopped_at).tolist():
+        rows, read = found.stopped_at == stop, (found.iteration < stop) | (stop < 0)
+        # Coefficients of all classes add up to 0, so that their matrix lacks a rank.
+        values[np.ix_(rows, read)] += lacking[rows] @ np.linalg.pinv(found.coefficients[read], rcond=1e-9)
+    return replace(found, values=values)
 
 
 def _joined(parts: Sequence[Array | None], n: int, width: int) -> Array:
@@ -138,7 +160,7 @@ def decoded_splits(
     return splits
 
 
-def strongest_cases(readout: CaseReadout, initial: Array, direction: Array, count: int) -> tuple[Codes, Array, Array]:
+def strongest_cases(readout: Remembering, initial: Array, direction: Array, count: int) -> tuple[Codes, Array, Array]:
     """Return the remembered rows that move the raw score of one row along `direction` the most.
 
     They come with how much the row resembles each, and with what each adds.

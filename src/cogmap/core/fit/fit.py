@@ -14,9 +14,12 @@ from functools import partial
 
 from ..concepts.concepts import Concepts
 from ..constants import FEW_ROWS
+from ..decision.decision import class_covariance, judged_rows
 from ..readout.design import Design
+from ..readout.metric import Examples
+from ..readout.regions import fit_regions
 from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
-from ..readout.states import ReadoutFacts
+from ..readout.states import ReadoutFacts, inverse_one_hot
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
 from ..sums.statistics import Range
@@ -26,7 +29,7 @@ from .at_once import ReadoutFit
 from .judges import choose_judges, most_judges
 from .model import Model, Settings, Summary, summarise
 from .network import Draft, draft, initial_states
-from .shrinking import Innovations, innovations, mapped, sample, sample_sizes, shrink
+from .shrinking import innovations, mapped, sample, sample_sizes, shrink
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,8 @@ class NetworkFit:
         Covariance of the one-hot with the scores of the fit itself.
     summary : Summary
         Some training rows.
-    draft : Draft or None
-        The network before its readout, with the rows, where these were fitted at once.
-    innovations : Innovations or None
-        What was read, where it was innovations of few rows.
+    judges : Rows or None
+        The rows that judge, which can be remembered.
     """
 
     model: Model
@@ -56,13 +57,12 @@ class NetworkFit:
     scores: JudgeScores
     between: Array
     summary: Summary
-    draft: Draft | None
-    innovations: Innovations | None = None
+    judges: Rows | None
 
     @property
     def alone(self) -> "NetworkFit":
-        """The same without what it takes to read the network again."""
-        return replace(self, draft=None, innovations=None)
+        """The same without the rows."""
+        return replace(self, judges=None)
 
 
 def passable(settings: Settings, census: Range) -> bool:
@@ -83,16 +83,16 @@ def fit_network(
     plan = draft(source, census, settings, concepts)
     if plan.few:
         assert source.whole is not None
-        return _fit(plan, at_once.solve(plan), summarise(source.whole))
+        return _fit(plan, at_once.solve(plan), summarise(source.whole), source.whole)
     judges, summary = choose_judges(source, census, most_judges(len(census.mass), settings.alpha != "loo"))
     states = source.beside(judges).map(partial(initial_states, plan.concepts), len(plan.reference) + 4)
     if settings.alpha == "loo":
         known = innovations(plan)
         followed = states.through(partial(mapped, plan.network, plan.reference, known.basis))
-        return _fit(plan, ReadoutFit(*shrink(plan, known, followed)), summary)
+        return _fit(plan, ReadoutFit(*shrink(plan, known, followed)), summary, judges)
     solved, smoother, _ = _ridge(plan)
     scores = states.through(partial(designed, smoother.frame)).reduce(partial(scored, smoother, census.mass))
-    return _fit(plan, ReadoutFit(solved, scores, smoother.between), summary)
+    return _fit(plan, ReadoutFit(solved, scores, smoother.between), summary, judges)
 
 
 def _ridge(plan: Draft) -> tuple[ReadoutFacts, Smoother, Source[Design]]:
@@ -104,14 +104,25 @@ def _ridge(plan: Draft) -> tuple[ReadoutFacts, Smoother, Source[Design]]:
     )
 
 
-def _fit(plan: Draft, solution: ReadoutFit, summary: Summary) -> NetworkFit:
+def _fit(plan: Draft, solution: ReadoutFit, summary: Summary, judges: Rows) -> NetworkFit:
     solved = solution.solved
     model = Model(plan.concepts, plan.network, solved.readout)
-    kept = (plan, solution.innovations) if plan.few else (None, None)
-    return NetworkFit(model, solved, solution.scores, solution.between, summary, *kept)
+    return NetworkFit(model, solved, solution.scores, solution.between, summary, judges)
 
 
 def remember(known: NetworkFit) -> NetworkFit:
-    """Read a network of few rows again together with cases, from the innovations that are known already."""
-    assert known.draft is not None
-    return _fit(known.draft, at_once.with_cases(known.draft, known.innovations), known.summary)
+    """Read what rows with known classes say of their neighbours, in the concepts of a network."""
+    rows, model = known.judges, known.model
+    assert rows is not None
+    zero, one = model.network.activation.ends
+    target = inverse_one_hot(rows.codes, rows.n_classes, model.network.activation)
+    fit = fit_regions(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit)
+    inside, alone = ((raw - zero) / (one - zero) for raw in (fit.fitted, fit.outside))
+    solved = ReadoutFacts(fit.readout, len(rows.codes), fit.condition, fit.degrees_of_freedom, alpha=fit.alpha)
+    return replace(
+        known,
+        model=replace(model, readout=fit.readout),
+        solved=solved,
+        scores=judged_rows(alone, inside, rows.codes, rows.weight, rows.unit),
+        between=class_covariance(inside, rows.codes, rows.weight),
+    )

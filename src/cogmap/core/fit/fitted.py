@@ -18,7 +18,8 @@ from scipy.linalg import block_diag
 
 from ..decision.decision import Decision
 from ..network.dynamics import Dynamics, diagnose, merged
-from ..sums.space import NUMPY, DeviceArray, Space, in_blocks
+from ..sums.space import NUMPY, DeviceArray, Space
+from ..sums.tiles import in_tiles
 from ..types import Array, Codes
 from .model import Model, Summary
 
@@ -130,15 +131,27 @@ class Fitted:
 
     def raw(self, X: DeviceArray, space: Space = NUMPY) -> DeviceArray:
         """Return the raw class scores of rows on the scale of the one-hot, shape (n, n_classes), in the rows' space."""
+        if space.numpy:
+            return in_tiles(self._raw_tiles, X)
         parts = (weight * model.one_hot_scale(model.raw(X, space)) for model, weight in self.members)
         return space.put(self.constant) + sum(parts, start=space.zeros(X.shape[0], len(self.classes)))
 
     def scores(self, X: DeviceArray, space: Space = NUMPY) -> DeviceArray:
         """Return the scores of rows in log-odds, shape (n, n_classes)."""
-        raw = self.raw(X, space)
         if space.numpy:
-            return in_blocks(self.decision, raw)
-        return raw @ space.put(self.decision.projection) + space.put(self.decision.offset)
+            return in_tiles(self._score_tiles, X)
+        return self.raw(X, space) @ space.put(self.decision.projection) + space.put(self.decision.offset)
+
+    def _raw_tiles(self, X: Array, n_rows: int) -> Array:
+        """Return the raw scores of tiles, shape (tiles, n_classes, TILE)."""
+        parts = [weight * model.one_hot_scale(model.raw_tiles(X, n_rows)) for model, weight in self.members]
+        raw: Array = np.add(self.constant[:, None], sum(parts))
+        return raw
+
+    def _score_tiles(self, X: Array, n_rows: int) -> Array:
+        scores: Array = np.matmul(self.decision.projection.T, self._raw_tiles(X, n_rows))
+        scores += self.decision.offset[:, None]
+        return scores
 
     def codes(self, X: Array) -> Codes:
         """Return the position of each row's class among the classes."""

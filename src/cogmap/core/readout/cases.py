@@ -25,54 +25,24 @@ from ..sums.space import NUMPY, STRIP, DeviceArray, Space
 from ..trajectory.innovations import Basis
 from ..types import Array
 from .dual import descend
+from .metric import Metric, coordinates, fit_metric, resemblance
 from .shrunken import ShrunkReadout, gate_caps
 from .states import leave_one_out
 from .terms import Terms
 
 
-@dataclass(frozen=True)
-class Metric:
-    """x ↦ coordinates in which the unit of distance is that of two average rows."""
+def lower_kernel(cases: Array, features: Array | None = None) -> Array:
+    """Return the lower triangle of K, by blocks of rows that stay in the cache; what is above it is not set.
 
-    mean: Array
-    map: Array
-
-    def __call__(self, initial: Array) -> Array:
-        """Return coordinates of rows, shape (n, M)."""
-        return (initial - self.mean) @ self.map
-
-
-def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:
-    """Divide by the square root of covariance + ridge · (mean variance), then by the root mean square distance."""
-    share = sample_weight / sample_weight.sum()
-    mean = share @ initial
-    centred = initial - mean
-    value, vector = np.linalg.eigh((centred * share[:, None]).T @ centred)
-    value = np.maximum(value, 0.0)
-    scaled = value + ridge * value.mean()
-    return Metric(mean, vector / np.sqrt(scaled * 2 * (value / scaled).sum()))
-
-
-def resemblance(space: Space, rows: DeviceArray, cases: Array) -> DeviceArray:
-    """Return exp(−distance) of every row to every case, shape (n, n_cases)."""
-    xp = space.xp
-    squared = rows @ space.put(-2 * cases.T)
-    squared += xp.sum(rows * rows, axis=1, keepdims=True)
-    squared += space.put((cases**2).sum(axis=1))
-    if space.numpy:  # in place: the matrix is large
-        np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
-        return np.exp(np.negative(squared, out=squared), out=squared)
-    return xp.exp(-xp.sqrt(xp.clip(squared, 0.0, None)))
-
-
-def lower_kernel(cases: Array, features: Array) -> Array:
-    """Return the lower triangle of K, by blocks of rows that stay in the cache; what is above it is not set."""
+    Without features it is that of the cases alone.
+    """
     n = len(cases)
     K = np.empty((n, n))
     for start in range(0, n, STRIP):
         rows, upto = slice(start, start + STRIP), slice(0, start + STRIP)
         K[rows, upto] = resemblance(NUMPY, cases[rows], cases[upto])
-        K[rows, upto] += features[rows] @ features[upto].T
+        if features is not None:
+            K[rows, upto] += features[rows] @ features[upto].T
     return K
 
 
@@ -125,8 +95,7 @@ class CaseReadout:
 
     def resemblance(self, space: Space, initial: DeviceArray) -> DeviceArray:
         """Return how much rows with these initial states resemble each case, shape (n, n_cases)."""
-        rows = (initial - space.put(self.metric.mean)) @ space.put(self.metric.map)
-        return resemblance(space, rows, self.cases)
+        return resemblance(space, coordinates(space, self.metric, initial), self.cases)
 
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
         """Return the raw class scores of rows with these initial states as sums over innovations and cases."""

@@ -25,8 +25,9 @@ _THREAD = threading.local()
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _libraries() -> list[Any]:
+    """Return the BLAS libraries of this process."""
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 class _Hold:
@@ -37,14 +38,15 @@ class _Hold:
 
     def __init__(self) -> None:
         self.lock, self.n_under_way, self.n_threads = threading.Lock(), 0, 1
-        self.limit: Any = None
+        self.before: list[int] = []
 
     def __enter__(self) -> None:
         """Hold BLAS."""
         with self.lock:
             if self.n_under_way == 0:
-                self.n_threads = _blas_threads()
-                self.limit = _controller().limit(limits=1, user_api="blas")
+                self.before = [library.get_num_threads() for library in _libraries()]
+                self.n_threads = max(self.before, default=1)
+                self._set([1] * len(self.before))
             self.n_under_way += 1
 
     def __exit__(self, *error: object) -> None:
@@ -52,7 +54,13 @@ class _Hold:
         with self.lock:
             self.n_under_way -= 1
             if self.n_under_way == 0:
-                self.limit.restore_original_limits()
+                self._set(self.before)
+
+    def _set(self, numbers: list[int]) -> None:
+        """Set how many threads each library has; asked for a whole prediction, it must take microseconds."""
+        if self.n_threads > 1:
+            for library, number in zip(_libraries(), numbers, strict=True):
+                library.set_num_threads(number)
 
 
 _HOLD = _Hold()
@@ -67,7 +75,7 @@ def one_blas_thread() -> AbstractContextManager[None]:
 
 
 def _blas_threads() -> int:
-    return max((lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"), default=1)
+    return max((library.get_num_threads() for library in _libraries()), default=1)
 
 
 def n_workers() -> int:

@@ -82,7 +82,7 @@ def _steps(course: Course, initial: Array, n_iter: int) -> list[Step]:
     d = NUMPY.product(initial - course.reference, course.first)
     e_before, steps = np.zeros_like(d), []
     for t, taken in enumerate(islice(increments(course, initial), 1, n_iter + 1)):
-        _, r, r_before, _ = course.about(t)
+        _, r, r_before = course.about(t)
         e, u, h, h_before = taken.e, np.tanh(d), r + taken.e, r_before + e_before
         flat = (1 - u) * (1 + u)
         steps.append(

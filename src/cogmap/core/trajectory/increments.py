@@ -14,7 +14,7 @@ it only D and e.
 
 Easy to get wrong: e must not be computed as h − r. By (1) it is tanh(gᵗ)(1 − hᵗ rᵗ), where gᵗ = c(Aᵗ⁻¹ − A_refᵗ⁻¹)W is
 carried along; h and r themselves need no such care. And about forty elementary operations follow for every number, each
-of which reads and writes memory: `step` has them once for all libraries, in place for numpy, and as a CUDA kernel.
+of which reads and writes memory: numpy has them in `steps`, other libraries here, also as a CUDA kernel.
 """
 
 from collections.abc import Iterator
@@ -29,19 +29,8 @@ from ..sums.kernels import Kernel
 from ..sums.space import NUMPY, STRIP, DeviceArray, Space, slices
 from ..sums.threads import side_by_side
 from ..types import Array
-
-NUMERATOR = (44.0, 12870.0, 810810.0, 11486475.0)
-DENOMINATOR = (45.0, 13860.0, 945945.0, 16216200.0, 34459425.0)
-"""Lambert's continued fraction for tanh(u), cut at depth 9: tanh(u) − u = −u s N(s) / D(s), s = u², for s < 1.
-
-All terms are positive, so nothing cancels.
-"""
-
-SHORT, SHORT_NUMERATOR, SHORT_DENOMINATOR = 1e-3, (14.0, 315.0), (15.0, 420.0, 945.0)
-"""The same cut at depth 5, for s below the first number: what it leaves out is 3e-7 s⁴ of tanh(u) − u, below 1e-18."""
-
-LEAST_DIVISOR = 0.25
-"""Smallest 1 + tanh a tanh b by which the addition theorem divides; smaller ones have lost digits."""
+from .steps import Reach, Shared, Walk, Way
+from .tanh import DENOMINATOR, NUMERATOR, tanh_minus_identity
 
 
 class Increment(NamedTuple):
@@ -53,15 +42,11 @@ class Increment(NamedTuple):
 
 
 class About(NamedTuple):
-    """The reference row in one iteration: z = c(A_ref W + b), r = tanh z, and r of the iteration before.
-
-    `short` says that d² is below `SHORT` for every row whose states are within the activation's range.
-    """
+    """The reference row in one iteration: z = c(A_ref W + b), r = tanh z, and r of the iteration before."""
 
     z: DeviceArray
     r: DeviceArray
     r_before: DeviceArray
-    short: bool
 
 
 class Course:
@@ -69,22 +54,27 @@ class Course:
 
     `gain` is φ s, the factor that E and D of t ≥ 1 lack. `first` and `later` are the matrices c W and φ s c W, from a
     row's distance to the reference, and from e and D, to the arguments of the next iteration. The first `n_iter`
-    iterations of the reference are computed at once, so that threads may share a course.
+    iterations of the reference are computed at once, so that threads may share a course. In numpy, what rows share is
+    repeated for `tile` rows.
     """
 
-    def __init__(self, space: Space, network: Network, reference: Array, n_iter: int = 0) -> None:
+    def __init__(self, space: Space, network: Network, reference: Array, n_iter: int = 0, tile: int = 1) -> None:
         f: Activation = network.activation
-        self.space, self.network = space, network
+        self.space, self.network, self.tile = space, network, tile
         self.gain = network.phi * f.scale
         # One number for each concept: onnxruntime keeps a single one beside a matrix product in single precision.
         self.rest = space.put(np.full(len(reference), 1 - network.phi))
         to_next = f.slope * network.weights
         self.reference, self.first, self.later = map(space.put, (reference, to_next, self.gain * to_next))
+        self.shared_reference = self._tiled(reference)
         self._states = states(network, reference[None])
-        self._largest = np.full(len(reference), network.phi * (f.high - f.low))
+        self._reach = Reach(network)
         self._known: list[About] = []
+        self._shared: list[Shared] = []
         if n_iter:
             self.about(n_iter - 1)
+            if space.numpy:
+                self.shared(n_iter - 1)
 
     def about(self, t: int) -> About:
         """Return what the reference row does in iteration t + 1; before the first, r is taken to be the same."""
@@ -92,39 +82,62 @@ class Course:
             z = self.network.activation.slope * (next(self._states) @ self.network.weights + self.network.bias)[0]
             r = self.space.put(np.tanh(z))
             before = self._known[-1].r if self._known else r
-            self._known.append(About(self.space.put(z), r, before, self._is_short()))
+            self._known.append(About(self.space.put(z), r, before))
         return self._known[t]
 
-    def _is_short(self) -> bool:
-        """Say whether the next d is small, by a bound: |d| ≤ c |D| |W|, and |tanh a − tanh b| ≤ |a − b|."""
-        if not self._known:
-            return False
-        d = self.network.activation.slope * (self._largest @ np.abs(self.network.weights))
-        self._largest = self.gain * d
-        return bool((d * d < SHORT).all())
+    def shared(self, t: int) -> Shared:
+        """Return the same for numpy's steps, and which way these take."""
+        while len(self._shared) <= t:
+            k, f = len(self._shared), self.network.activation
+            z, r, r_before = self.about(k)
+            linear, decay = 1 - r * r_before, np.exp(-2 * np.abs(z))
+            if k == 0:
+                moved, way = (f.offset - self.reference) / f.scale + r, Way()
+            else:
+                moved, way = np.tanh(self._shared[-1].moved[:, 0] @ self.later) * linear, self._reach.next()
+            # 1 − r² = 1 / cosh² z needs no subtraction.
+            arrays = (z, r, r_before, 4 * decay / (1 + decay) ** 2, linear, moved)
+            self._shared.append(Shared(way, *map(self._tiled, arrays)))
+        return self._shared[t]
+
+    def _tiled(self, numbers: Array) -> Array:
+        return np.repeat(numbers[:, None], self.tile, axis=1)
+
+    def within(self, initial: Array) -> bool:
+        """Say whether states are within the activation's range, as those of concepts are."""
+        f = self.network.activation
+        return bool(initial.min(initial=f.high) >= f.low and initial.max(initial=f.low) <= f.high)
 
 
 def increments(course: Course, initial: DeviceArray) -> Iterator[Increment]:
     """Yield the increments t = 0, 1, 2, … without end for the rows `initial`."""
-    space = course.space
-    initial = np.asfortranarray(initial) if space.numpy else initial
     yield Increment(initial, initial, None)
+    yield from _in_place(course, initial) if course.space.numpy else _by_steps(course, initial)
+
+
+def _in_place(course: Course, initial: Array) -> Iterator[Increment]:
+    """Yield the increments t ≥ 1 in numpy."""
+    walk = Walk(course, np.ascontiguousarray(initial.T))
+    last = None
+    for t in count():
+        taken = Increment(*(np.empty_like(walk.initial) for _ in range(3)))
+        walk.take(t, last, taken)
+        last = taken
+        yield Increment(*(part.T for part in taken))
+
+
+def _by_steps(course: Course, initial: DeviceArray) -> Iterator[Increment]:
+    """Yield the increments t ≥ 1 in any other library; D of the first holds A⁰ itself."""
+    space, f = course.space, course.network.activation
     g = space.product(initial - course.reference, course.first)
-    start = course.rest * g
-    last = _first(course, initial, g)
+    start, about = course.rest * g, course.about(0)
+    last = step(space, g, None, g, space.xp.zeros_like(g), *about)
+    last = last._replace(moved=(f.offset - initial) / f.scale + (about.r + last.e))
     yield last
     for t in count(1):
         pulled, d = space.product(last.e, course.later), space.product(last.moved, course.later)
         last = step(space, pulled, start, d, last.e, *course.about(t))
         yield last
-
-
-def _first(course: Course, initial: DeviceArray, g: DeviceArray) -> Increment:
-    """Take the first iteration: here d is g, and what came before is the reference; D holds A⁰ itself."""
-    f, about = course.network.activation, course.about(0)
-    none = course.space.xp.zeros_like(g)
-    taken = step(course.space, g + 0.0, None, g, none, *about)
-    return taken._replace(moved=(f.offset - initial) / f.scale + (about.r + taken.e))
 
 
 def lockstep(course: Course, initial: Array) -> Iterator[tuple[Array, float]]:
@@ -133,23 +146,18 @@ def lockstep(course: Course, initial: Array) -> Iterator[tuple[Array, float]]:
     All iterations are yielded in one and the same array, which the caller may overwrite. Beside it, D and e are all
     that is held of the rows: what they share with their initial states is computed anew in each iteration.
     """
-    space, phi, strips = course.space, course.network.phi, list(slices(len(initial), STRIP))
-    E, before = np.array(initial, order="C"), [Increment(None, None, None)] * len(strips)
+    space, strips, trusted = course.space, list(slices(len(initial), STRIP)), course.within(initial)
+    E = np.array(initial, order="C")
+    before: list[Increment | None] = [None] * len(strips)
     yield E, float(space.largest(E)) if E.size else 0.0
     for t in count():
-        about = course.about(t)
+        course.shared(t)
 
-        def advance(k: int, t: int = t, about: About = about) -> float:
-            rows, last = strips[k], before[k]
-            gap = np.asfortranarray(initial[rows]) - course.reference
-            if t == 0:
-                taken = _first(course, initial[rows], space.product(gap, course.first))
-            else:
-                gap *= 1 - phi
-                gap += course.gain * last.e
-                d = space.product(last.moved, course.later)
-                taken = step(space, space.product(gap, course.first), None, d, last.e, *about)
-            np.multiply(taken.E, course.gain, out=E[rows])
+        def advance(k: int, t: int = t) -> float:
+            walk = Walk(course, np.ascontiguousarray(initial[strips[k]].T), trusted)
+            taken = Increment(*(np.empty_like(walk.initial) for _ in range(3)))
+            walk.take(t, before[k], taken)
+            np.multiply(taken.E.T, course.gain, out=E[strips[k]])
             before[k] = taken._replace(E=None)
             return float(space.largest(taken.moved)) if taken.moved.size else 0.0
 
@@ -190,11 +198,8 @@ def step(
     z: DeviceArray,
     r: DeviceArray,
     r_before: DeviceArray,
-    short: bool = False,
 ) -> Increment:
-    """Take one iteration, with g = pulled + start; numpy overwrites `pulled`."""
-    if space.numpy:
-        return _in_place(pulled, start, d, e_before, z, r, r_before, short)
+    """Take one iteration, with g = pulled + start, in another library than numpy."""
     start = space.xp.zeros_like(pulled) if start is None else start
     compiled = STEP(space, pulled, start, d, e_before, z, r, r_before)
     if compiled is not None:
@@ -210,100 +215,6 @@ def operations(xp: Any, g: Any, d: Any, e_before: Any, z: Any, r: Any, r_before:
     return Increment(E, tanh_d * (1.0 - h * (r_before + e_before)), e)
 
 
-def tanh_minus_identity(xp: Any, u: Any, tanh_u: Any) -> Any:
-    """Return tanh(u) − u to full relative precision; `tanh_u` is tanh(u)."""
-    s = u * u
-    near = _polynomial(s, *NUMERATOR) / _polynomial(s, *DENOMINATOR)
-    return xp.where(s >= 1.0, tanh_u - u, near * s * -u)
-
-
-def _polynomial(s: Any, first: float, *others: float) -> Any:
-    value = s * first + others[0]
-    for coefficient in others[1:]:
-        value = value * s + coefficient
-    return value
-
-
-def _in_place(
-    g: Array, start: Array | None, d: Array, e_before: Array, z: Array, r: Array, r_before: Array, short: bool
-) -> Increment:
-    """Do the same in as few passes over memory as numpy allows, and without its slow tanh; `g` is overwritten.
-
-    What is done with a number depends on that number alone, never on the rows that come with it.
-    """
-    if start is not None:
-        g += start
-    e = _apart(g, z, r)
-    tanh_d, E = tanh_parts(d, short)
-    E *= 1.0 - r * r_before
-    h = r + e
-    # E lacks what the row's course has beyond the reference's: tanh d (e r′ + h e′). From here on g is only memory.
-    np.multiply(e, r_before, out=g)
-    moved = h * e_before
-    g += moved
-    g *= tanh_d
-    E -= g
-    np.add(e_before, r_before, out=moved)
-    moved *= h
-    np.subtract(1.0, moved, out=moved)
-    moved *= tanh_d
-    return Increment(E, moved, e)
-
-
-def _apart(g: Array, z: Array, r: Array) -> Array:
-    """Return e = tanh(z + g) − r, r being tanh z, without cancellation.
-
-    By the addition theorem it is tanh(g) (1 − r²) / (1 + r tanh g), and 1 − r² = 1 / cosh² z needs no subtraction. That
-    keeps its digits while the divisor is not small, as it is where row and reference saturate at opposite ends.
-    """
-    tanh_g = tanh_parts(g)[0]
-    below = tanh_g * r
-    below += 1.0
-    decay = np.exp(-2 * np.abs(z))
-    e: Array = tanh_g * (4 * decay / (1 + decay) ** 2)
-    flat = below.ravel(order="K")
-    if flat.min(initial=1.0) < LEAST_DIVISOR:
-        lost = flat < LEAST_DIVISOR
-        e /= np.maximum(below, LEAST_DIVISOR)
-        exact = one_minus_product(np.tanh(z + g), r) * tanh_g
-        np.putmask(e.ravel(order="K"), lost, exact.ravel(order="K"))
-        return e
-    e /= below
-    return e
-
-
-def one_minus_product(x: Array, y: Array) -> Array:
-    """Return 1 − x y."""
-    product = x * y
-    return np.subtract(1.0, product, out=product)
-
-
-def tanh_parts(u: Array, short: bool = False) -> tuple[Array, Array]:
-    """Return tanh(u), and tanh(u) − u to full relative precision; `u` has no gaps in memory.
-
-    `short` promises that all numbers are small; it is not believed where one is not.
-    """
-    s = u * u
-    flat = s.ravel(order="K")
-    largest = flat.max(initial=0.0)
-    above, under = (SHORT_NUMERATOR, SHORT_DENOMINATOR) if short and largest < SHORT else (NUMERATOR, DENOMINATOR)
-    rest, below = s * -above[0], s * under[0]
-    for value, (*middle, last), sign in ((rest, above[1:], -1.0), (below, under[1:], 1.0)):
-        for coefficient in middle:
-            value += sign * coefficient
-            value *= s
-        value += sign * last
-    rest /= below
-    rest *= np.multiply(s, u, out=below)
-    tanh = np.add(u, rest, out=below)
-    if largest >= 1.0:
-        exact = np.tanh(u, out=np.empty_like(u)).ravel(order="K")
-        large = flat >= 1.0
-        np.putmask(tanh.ravel(order="K"), large, exact)
-        np.putmask(rest.ravel(order="K"), large, exact - u.ravel(order="K"))
-    return tanh, rest
-
-
 def states_readout(network: Network, reference: Array, coefficients: Array) -> tuple[Array, Array]:
     """Turn coefficients of A⁰, E¹ … Eᵀ, shape (T + 1, M, N), into those of the states A⁰ … Aᵀ and a constant.
 
@@ -313,7 +224,7 @@ def states_readout(network: Network, reference: Array, coefficients: Array) -> t
     f, phi, course = network.activation, network.phi, Course(NUMPY, network, reference)
     R, constant = coefficients.copy(), np.zeros(coefficients.shape[2])
     for t in range(1, len(coefficients)):
-        _, r, r_before, _ = course.about(t - 1)
+        _, r, r_before = course.about(t - 1)
         L, K = course.later * (1 - r * r_before), coefficients[t]
         if t == 1:
             R[0] -= (1 - phi) * K + L @ K

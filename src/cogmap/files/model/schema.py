@@ -1,8 +1,8 @@
 """The parts of a network: for every type that a fitted model is made of, its fields, their kinds and shapes.
 
 Sizes by name: F features, N classes, M concepts of a network, V features of it that vary, T + 1 states that a readout
-reads, P innovations and the constant, C cases, Q pairs of concepts, E ramps of concepts and D columns of curves and
-surfaces, K rows of the summary.
+reads, P innovations and the constant, C cases, B regions of them, Q pairs of concepts, E ramps of concepts and D
+columns of curves and surfaces, K rows of the summary.
 """
 
 import numpy as np
@@ -14,8 +14,10 @@ from ...core.decision.decision import Decision
 from ...core.fit.model import SUMMARY_ROWS, Summary
 from ...core.network.activation import ACTIVATIONS
 from ...core.network.reasoning import Network
-from ...core.readout.cases import CaseReadout, Metric
+from ...core.readout.cases import CaseReadout
+from ...core.readout.metric import Metric
 from ...core.readout.pairs import LEAST_GAP, PairReadout
+from ...core.readout.regions import Boxes, RegionReadout
 from ...core.readout.ridge import IncrementReadout
 from ...core.readout.shrunken import ShrunkReadout
 from ...core.readout.states import StateReadout
@@ -66,6 +68,17 @@ def _check_increments(readout: IncrementReadout, scope: Scope) -> None:
 
 def _check_metric(metric: Metric, scope: Scope) -> None:
     _need_states(metric.mean, scope.at("mean"))
+
+
+def _check_boxes(boxes: Boxes, scope: Scope) -> None:
+    scope.need(bool((boxes.low < boxes.high).all()), "boxes whose lower sides are below their upper ones")
+
+
+def _check_regions(readout: RegionReadout, scope: Scope) -> None:
+    sizes = np.diff(readout.ends, prepend=0)
+    scope.at("ends").need(
+        bool((sizes > 0).all()) and int(sizes.sum()) == len(readout.cases), "the ends of regions that hold all cases"
+    )
 
 
 def _check_basis(basis: Basis, scope: Scope) -> None:
@@ -172,6 +185,20 @@ READOUT = OneOf(
                 "constant": Array("F64", ("N",)),
             },
             _check_pairs,
+        ),
+        "regions": Record(
+            RegionReadout,
+            {
+                "metric": METRIC,
+                "boxes": Record(
+                    Boxes, {"low": Array("F64", ("B", "M")), "high": Array("F64", ("B", "M"))}, _check_boxes
+                ),
+                "ends": Array("I64", ("B",)),
+                "cases": Array("F64", ("C", "M")),
+                "coefficients": Array("F64", ("C", "N")),
+                "constants": Array("F64", ("B", "N")),
+            },
+            _check_regions,
         ),
     }
 )

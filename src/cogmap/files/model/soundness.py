@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ...core.concepts.concepts import Concepts
 from ...core.fit.fitted import Fitted
-from ...core.readout.cases import CaseReadout
 from ...core.readout.pairs import PairReadout
+from ...core.readout.regions import Remembering
 from ...core.sums.space import STRIP as ROWS
 from .kinds import Scope
 
@@ -68,7 +68,7 @@ def _beyond(name: str, base: str) -> str | None:
 
 
 def _check_numbers(fitted: Fitted, values: Mapping[str, Any], scope: Scope) -> None:
-    n_cases = sum(len(m.readout.cases) for m, _ in fitted.members if isinstance(m.readout, CaseReadout))
+    n_cases = sum(len(m.readout.cases) for m, _ in fitted.members if isinstance(m.readout, Remembering))
     n_states, n_concepts, _ = fitted.outer_weights.shape
     n_drawn = sum(len(m.readout.coefficients) for m, _ in fitted.members if isinstance(m.readout, PairReadout))
     most = len(fitted.members) * (1 + n_states * n_concepts) + n_cases + n_drawn

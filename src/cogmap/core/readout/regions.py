@@ -1,0 +1,242 @@
+"""Remembered rows with a learned metric, in regions: any number of rows, each compared with few.
+
+The rows are cut into boxes, "hours is at most 40 and age is above 25", halves of halves along the concept that spreads
+them most in the learned metric, until a box has at most `REGION_ROWS`. In each box the score is that of a kernel ridge
+over its own rows,
+
+    f(x) = q + Σ_i a_i exp(−‖x − v_i‖).
+
+A table of few rows is one box. Nothing of the network's reasoning is in it: the stack has networks beside it.
+
+Easy to get wrong: of few rows, leave-one-out scores are taken in the metric of the row's own fold (`metric`). Of many,
+those that taught the metric are few, and all rows are judged in it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..constants import CASE_PENALTIES, REGION_ROWS, REGION_SHARE
+from ..network.reasoning import Network
+from ..sums.space import DeviceArray, Space
+from ..sums.threads import side_by_side
+from ..types import Array, Codes
+from .cases import CaseReadout, Dual, lower_kernel, solve_dual
+from .dual import descend
+from .metric import Examples, Metric, coordinates, learn_metric, resemblance
+from .terms import Terms
+
+BEYOND = 2.0
+"""What lies beyond every state, which are from −1 to 1: the side of a box that is open."""
+
+PENALTY_REGIONS = 3
+"""Regions on which the penalty of all is chosen."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes that every row is in one of, with low < x ≤ high for every concept; `low` and `high` have shape (k, M)."""
+
+    low: Array
+    high: Array
+
+    @property
+    def cut(self) -> Codes:
+        """The concepts that boxes are cut by."""
+        return np.flatnonzero((self.low > -BEYOND).any(axis=0) | (self.high < BEYOND).any(axis=0))
+
+    def codes(self, initial: Array) -> Codes:
+        """Return the box of each row."""
+        x, codes = initial[:, self.cut], np.zeros(len(initial), dtype=np.intp)
+        for k, (low, high) in enumerate(zip(self.low[:, self.cut], self.high[:, self.cut], strict=True)):
+            codes[((x > low) & (x <= high)).all(axis=1)] = k
+        return codes
+
+    def inside(self, space: Space, initial: DeviceArray) -> list[DeviceArray]:
+        """Return for each box a column that has 1 for the rows in it and 0 for others."""
+        x, double = space.take(initial, space.put(self.cut), axis=1), space.double
+        sides = zip(self.low[:, self.cut], self.high[:, self.cut], strict=True)
+        held = (double(x > space.put(low)) - double(x > space.put(high)) for low, high in sides)
+        return [double(space.xp.sum(one, axis=1, keepdims=True) > len(self.cut) - 0.5) for one in held]
+
+
+def cut_boxes(initial: Array, stretch: Array, most: int = REGION_ROWS) -> Boxes:
+    """Cut rows into boxes of at most so many; `stretch` is how far a metric stretches each concept, squared."""
+    n_concepts = initial.shape[1]
+    done, waiting = [], [(np.full(n_concepts, -BEYOND), np.full(n_concepts, BEYOND), initial)]
+    while waiting:
+        low, high, rows = waiting.pop()
+        found = _cut(rows, stretch) if len(rows) > most else None
+        if found is None:
+            done.append((low, high))
+            continue
+        j, threshold = found
+        upper, lower = low.copy(), high.copy()
+        upper[j] = lower[j] = threshold
+        below = rows[:, j] <= threshold
+        waiting += [(upper, high, rows[~below]), (low, lower, rows[below])]
+    return Boxes(*(np.array(side) for side in zip(*done, strict=True)))
+
+
+def _cut(rows: Array, stretch: Array) -> tuple[int, float] | None:
+    """Return concept and threshold that halve the rows best, of the concepts that spread them; None if none varies."""
+    uneven = []
+    for j in np.argsort(-stretch * rows.var(axis=0), kind="stable"):
+        column = np.sort(rows[:, j])
+        middle = column[len(column) // 2]
+        # Copies of a value stay together: the cut is below or above those of the median.
+        at = min(
+            np.searchsorted(column, middle, "left"),
+            np.searchsorted(column, middle, "right"),
+            key=lambda place: abs(place - len(column) / 2),
+        )
+        share = min(at, len(column) - at) / len(column)
+        if at in (0, len(column)):
+            continue
+        threshold = (column[at - 1] + column[at]) / 2
+        if share >= REGION_SHARE:
+            return int(j), float(threshold)
+        uneven.append((share, int(j), float(threshold)))
+    return max(uneven)[1:] if uneven else None
+
+
+@dataclass(frozen=True)
+class RegionReadout:
+    """Cases in regions, one region after another: those of region k end at `ends[k]`.
+
+    `coefficients` has a line for each case, `constants` for each region.
+    """
+
+    metric: Metric
+    boxes: Boxes
+    ends: Codes
+    cases: Array
+    coefficients: Array
+    constants: Array
+
+    @property
+    def n_iter(self) -> int:
+        """Number of iterations that it reads."""
+        return 0
+
+    @property
+    def regions(self) -> list[slice]:
+        """The cases of each region."""
+        return [slice(a, b) for a, b in zip([0, *self.ends[:-1]], self.ends, strict=True)]
+
+    def resemblance(self, space: Space, initial: DeviceArray) -> DeviceArray:
+        """Return how much rows resemble each case of their region, and 0 for others; shape (n, n_cases)."""
+        rows = coordinates(space, self.metric, initial)
+        parts = zip(self.regions, self.boxes.inside(space, initial), strict=True)
+        return space.hstack([resemblance(space, rows, self.cases[own]) * inside for own, inside in parts])
+
+    def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
+        """Return the raw class scores of rows with these initial states: cases, and what regions differ by."""
+        none, base = np.zeros(0, dtype=np.intp), self.constants.mean(axis=0)
+        return Terms(tuple, np.zeros((0, len(base))), none, none, base, self._remembered(space, initial, base))
+
+    def _remembered(self, space: Space, initial: DeviceArray, base: Array) -> DeviceArray:
+        rows, regions = coordinates(space, self.metric, initial), self.regions
+
+        def of_region(k: int) -> DeviceArray:
+            alike, pull = resemblance(space, rows, self.cases[regions[k]]), self.coefficients[regions[k]]
+            return alike @ space.put(pull) + space.put(self.constants[k] - base)
+
+        if len(regions) == 1:
+            return of_region(0)
+        if not space.numpy:
+            inside = self.boxes.inside(space, initial)
+            return sum((of_region(k) * inside[k] for k in range(1, len(regions))), start=of_region(0) * inside[0])
+        # All rows of the block go through, whichever are used: products of one shape round alike.
+        codes, scores = self.boxes.codes(initial), np.zeros((len(initial), self.coefficients.shape[1]))
+        for k in np.unique(codes):
+            scores[codes == k] = of_region(k)[codes == k]
+        return scores
+
+    def outer(self, network: Network) -> tuple[Array, Array]:
+        """Return no outer weights: the cases are not among them."""
+        n_classes = self.coefficients.shape[1]
+        return np.zeros((1, len(network.bias), n_classes)), np.zeros(n_classes)
+
+
+Remembering = CaseReadout | RegionReadout
+"""Readouts that remember rows."""
+
+
+class RegionFit(NamedTuple):
+    """A readout, its scores of the training rows from inside and outside, and what was chosen."""
+
+    readout: RegionReadout
+    fitted: Array
+    outside: Array
+    alpha: float
+    condition: float
+    degrees_of_freedom: float
+
+
+def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
+    """Learn a metric, cut the rows into regions, and fit their cases."""
+    learned = learn_metric(rows, codes)
+    boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
+    region = boxes.codes(rows.initial)
+    members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
+    # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
+    metrics = learned.folds or [(np.arange(len(codes)), learned.metric)]
+    problems = [Problem.of(rows, unit, own, metric, judged) for judged, metric in metrics for own in members]
+    penalty = _penalty(problems, len(members), learned.penalty)
+    outside = np.zeros_like(rows.target)
+    for problem, dual in zip(problems, side_by_side(lambda one: one.solved(penalty), problems), strict=True):
+        outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
+    problems = [Problem.of(rows, unit, own, learned.metric) for own in members]
+    duals = list(side_by_side(lambda problem: problem.solved(penalty), problems))
+    readout = RegionReadout(
+        learned.metric,
+        boxes,
+        np.cumsum([len(own) for own in members]),
+        np.concatenate([problem.cases for problem in problems]),
+        np.concatenate([dual.coefficients for dual in duals]),
+        np.array([dual.constant for dual in duals]),
+    )
+    fitted = np.zeros_like(rows.target)
+    fitted[np.concatenate(members)] = np.concatenate([dual.fitted for dual in duals])
+    alpha = float(CASE_PENALTIES[penalty])
+    # The kernel's largest eigenvalue is below its trace, which is the number of cases.
+    condition = (max(map(len, members)) + alpha / rows.weight.min()) / (alpha / rows.weight.max())
+    return RegionFit(readout, fitted, outside, alpha, float(condition), sum(dual.degrees_of_freedom for dual in duals))
+
+
+class Problem(NamedTuple):
+    """The kernel ridge of a region: its rows, their coordinates in a metric, and which of them it judges."""
+
+    rows: Codes
+    cases: Array
+    target: Array
+    weight: Array
+    unit: Array
+    judged: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: Examples, unit: Array, own: Codes, metric: Metric, judged: Codes | None = None) -> "Problem":
+        """State it for some rows."""
+        judges = np.ones(len(own), dtype=bool) if judged is None else np.isin(own, judged)
+        return cls(own, metric(rows.initial[own]), rows.target[own], rows.weight[own], unit[own], judges)
+
+    def solved(self, penalty: int) -> Dual:
+        """Solve it for a candidate of the penalty."""
+        return solve_dual(lower_kernel(self.cases), self.target, self.weight, self.unit, CASE_PENALTIES[penalty])
+
+    def error(self, penalty: int) -> float:
+        """Return the leave-one-out squared error of the rows that it judges."""
+        missed = ((self.target - self.solved(penalty).outside) ** 2).sum(axis=1)
+        return float(self.weight[self.judged] @ missed[self.judged])
+
+
+def _penalty(problems: list[Problem], n_regions: int, start: int) -> int:
+    """Walk from one penalty to the least leave-one-out error, on some of the regions."""
+    some = set(range(0, n_regions, -(-n_regions // PENALTY_REGIONS)))
+    asked = [problem for k, problem in enumerate(problems) if k % n_regions in some]
+    return descend(
+        lambda penalty: sum(side_by_side(lambda problem: problem.error(penalty), asked)), len(CASE_PENALTIES), start
+    )

@@ -1,0 +1,61 @@
+"""What remembered rows add to scores, in numpy: each row is compared with the cases of its own region alone.
+
+Rows of a region go through in tiles, so that a row has the same bits in any batch. Of a tile that is not full, only the
+rows that are there are taken from squared distances to resemblance: roots and exponentials are most of the work.
+"""
+
+import numpy as np
+
+from ..sums.tiles import TILE, over_tiles, tiled
+from ..types import Array
+from .regions import RegionReadout, Remembering
+
+
+class Remembered:
+    """The cases of a readout, with what is computed once."""
+
+    def __init__(self, readout: Remembering) -> None:
+        self.metric, self.n_classes = readout.metric, readout.coefficients.shape[1]
+        self.boxes = readout.boxes if isinstance(readout, RegionReadout) else None
+        regions = readout.regions if isinstance(readout, RegionReadout) else [slice(None)]
+        constants = readout.constants if isinstance(readout, RegionReadout) else np.zeros((1, self.n_classes))
+        self.regions = [
+            (_to_squared(readout.cases[own]), readout.coefficients[own], constant)
+            for own, constant in zip(regions, constants, strict=True)
+        ]
+
+    def __call__(self, initial: Array) -> Array:
+        """Return what the cases add to the raw scores of rows with these initial states, shape (n, N)."""
+        rows = over_tiles(self.metric, initial)
+        if self.boxes is None:
+            return self._of_region(0, rows)
+        codes, scores = self.boxes.codes(initial), np.empty((len(rows), self.n_classes))
+        for k in np.unique(codes).tolist():
+            scores[codes == k] = self._of_region(k, rows[codes == k])
+        return scores
+
+    def tiles(self, rows: Array, n_rows: int) -> Array:
+        """Return the same for a multiple of `TILE` rows, of which `n_rows` count; shape (tiles, N, TILE)."""
+        added = np.zeros((len(rows), self.n_classes))
+        added[:n_rows] = self(rows[:n_rows])
+        return tiled(added)
+
+    def _of_region(self, k: int, rows: Array) -> Array:
+        to_squared, coefficients, constant = self.regions[k]
+        extended = np.hstack([rows, np.ones((len(rows), 1)), (rows * rows).sum(axis=1, keepdims=True)])
+        scores, alike = np.empty((len(rows), self.n_classes)), np.zeros((TILE, to_squared.shape[1]))
+        for begin in range(0, len(rows), TILE):
+            own = extended[begin : begin + TILE]
+            tile = np.zeros((TILE, own.shape[1]))
+            tile[: len(own)] = own
+            np.matmul(tile, to_squared, out=alike)
+            there = alike[: len(own)]
+            np.sqrt(np.maximum(there, 0.0, out=there), out=there)
+            np.exp(np.negative(there, out=there), out=there)
+            scores[begin : begin + TILE] = (alike @ coefficients)[: len(own)] + constant
+        return scores
+
+
+def _to_squared(cases: Array) -> Array:
+    """Return the matrix that takes (x, 1, ‖x‖²) to ‖x − v‖² for every case v, shape (M + 2, n_cases)."""
+    return np.vstack([-2 * cases.T, (cases**2).sum(axis=1), np.ones(len(cases))])

@@ -1,0 +1,99 @@
+"""The learned metric against kernel ridges solved naively, finite differences, and rows it has not seen."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist, pdist
+
+from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR
+from cogmap.core.readout.metric import Examples, Metric, Ridge, first_metric, learn_metric, spread, taught_metric
+from tests.core.readout.test_cases import WEIGHTS, bordered, weights
+
+
+def examples(rng, n=60, m=4, kind="fractional"):
+    initial = rng.random((n, m))
+    signal = np.sin(6 * initial[:, 0]) + 0.2 * initial[:, 1]
+    codes = (signal + 0.1 * rng.normal(size=n) > 0).astype(np.intp)
+    return Examples(initial, np.eye(2)[codes], weights(kind, n, rng)[0]), codes
+
+
+def some_metric(rng, m=4):
+    return Metric(rng.random(m), np.eye(m) + rng.normal(size=(m, m)) / 5)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_a_ridge_is_the_bordered_system(kind, rng):
+    rows, _ = examples(rng, kind=kind)
+    judged, _ = examples(rng, 20)
+    metric = some_metric(rng)
+    ridge = Ridge.of(rows, metric, judged)
+    found = ridge.coefficients(5)
+    Z, V = metric(rows.initial), metric(judged.initial)
+    a, q = bordered(np.exp(-cdist(Z, Z)), rows.target, CASE_PENALTIES[5] / rows.weight)
+    np.testing.assert_allclose(found[0], a, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found[1], q, rtol=1e-6)
+    error = judged.weight @ ((np.exp(-cdist(V, Z)) @ a + q - judged.target) ** 2).sum(axis=1)
+    assert ridge.error(*found) == pytest.approx(error)
+
+
+def test_directions_are_the_outer_products_of_gradients(rng):
+    """Against central differences of the scores; a row's resemblance to itself has no gradient."""
+    rows, _ = examples(rng, 30)
+    metric = some_metric(rng)
+    ridge = Ridge.of(rows, metric)
+    a = rng.normal(size=(30, 2))
+
+    def score(x, i):
+        others = np.delete(np.arange(30), i)
+        return np.exp(-cdist(metric(x[None]), metric(rows.initial[others])))[0] @ a[others]
+
+    expected, h = np.zeros((4, 4)), 1e-5
+    for i, x in enumerate(rows.initial):
+        gradient = np.array([(score(x + h * e, i) - score(x - h * e, i)) / (2 * h) for e in np.eye(4)])
+        expected += rows.weight[i] * gradient @ gradient.T
+    np.testing.assert_allclose(ridge.directions(a), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_a_taught_metric_stretches_along_what_matters(single, rng):
+    rows, _ = examples(rng, 200, kind="ones")
+    directions = np.outer([3.0, 4.0, 0, 0], [3.0, 4.0, 0, 0])
+    metric = taught_metric(rows, [directions / 2, directions / 2], single)
+    assert (pdist(metric(rows.initial)) ** 2).mean() == pytest.approx(1, rel=1 / 150)
+    root = np.diag([0.75, 1, 0, 0]) if single else directions / 25
+    expected = root + METRIC_FLOOR * np.eye(4)
+    np.testing.assert_allclose(metric.map / metric.map[1, 1], expected / expected[1, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_the_first_metric_has_unit_mean_square_distance(single, rng):
+    rows, _ = examples(rng, 300, kind="ones")
+    assert (pdist(first_metric(rows, single)(rows.initial)) ** 2).mean() == pytest.approx(1, rel=1 / 250)
+
+
+@pytest.mark.parametrize("n", [40, 700, 2000, 7000])
+def test_a_learned_metric_forgets_what_is_noise(n, rng):
+    rows, codes = examples(rng, n, kind="ones")
+    learned = learn_metric(rows, codes)
+    stretch = np.sqrt((learned.metric.map**2).sum(axis=1))
+    assert stretch[0] > 3 * stretch[2:].max()
+    if learned.folds:
+        assert sorted(np.concatenate([judged for judged, _ in learned.folds])) == list(range(n))
+
+
+def test_a_fold_is_judged_by_a_metric_that_knows_nothing_of_it(rng):
+    """Where noise is all there is, honest scores are no better than the shares of the classes."""
+    noise = Examples(rng.random((120, 30)), np.eye(2)[rng.integers(0, 2, 120)], np.ones(120))
+    learned = learn_metric(noise, noise.target.argmax(axis=1))
+    error = 0.0
+    for judged, metric in learned.folds:
+        others = noise.some(np.setdiff1d(np.arange(120), judged))
+        ridge = Ridge.of(others, metric, noise.some(judged))
+        error += ridge.error(*ridge.coefficients(learned.penalty))
+    assert error / 120 > 0.45
+
+
+def test_samples_are_spread_over_the_classes():
+    codes = np.repeat([0, 1, 2], [300, 150, 50])
+    order = spread(codes)
+    assert sorted(order) == list(range(500))
+    np.testing.assert_allclose(np.bincount(codes[order[::5]]), [60, 30, 10], atol=1)
