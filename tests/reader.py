@@ -2,6 +2,7 @@
 
 import json
 from hashlib import sha256
+from itertools import pairwise
 
 import numpy as np
 from safetensors import safe_open
@@ -99,6 +100,8 @@ def _raw(kind, readout, network, initial):
         return sum(e @ K for e, K in zip(E, readout.coefficients, strict=True)) + readout.constant
     if kind == "innovations":
         return _innovations(readout, network, initial)
+    if kind == "pairs":
+        return _drawn(readout, initial)
     coordinates = (initial - readout.metric.mean) @ readout.metric["map"]
     distance = np.linalg.norm(coordinates[:, None] - readout.cases, axis=2)
     if kind == "regions":
@@ -107,6 +110,22 @@ def _raw(kind, readout, network, initial):
         own = np.repeat(inside, np.diff(readout.ends, prepend=0), axis=1)
         return inside @ readout.constants + np.where(own, np.exp(-distance), 0) @ readout.coefficients
     return _innovations(readout.trajectory, network, initial) + np.exp(-distance) @ readout.coefficients
+
+
+def _drawn(readout, initial):
+    """Return curves and surfaces: ramps between knots, less their means, and products of two of them."""
+    means = iter(readout.means)
+
+    def ramps(knots):
+        return [
+            [np.interp(a, ends, [0, 1]) - next(means) for ends in pairwise(own)]
+            for a, own in zip(initial.T, knots, strict=True)
+        ]
+
+    columns = [ramp for own in ramps(readout.curves.ragged()) for ramp in own]
+    surfaces = ramps(readout.surfaces.ragged())
+    columns += [one * other for i, j in readout.pairs for one in surfaces[i] for other in surfaces[j]]
+    return np.stack(columns, axis=1) @ readout.coefficients + readout.constant
 
 
 def _innovations(readout, network, initial):

@@ -83,10 +83,10 @@ def test_a_streamed_tuned_fit_is_the_fit_in_memory_bit_for_bit(parameters, n, ro
 def test_a_tuned_fit_in_passes_is_the_fit_at_once(rows, monkeypatch):
     """Within the contract, since all rows judge here; those that are remembered are in another order."""
     X, y = rows
-    at_once = LTCNClassifierCV(cases=False).fit(X, y)
+    at_once = LTCNClassifierCV(terms=None).fit(X, y)
     monkeypatch.setattr(blocks, "MOST_ROWS", 100)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
-    passes, scores = LTCNClassifierCV(cases=False).fit(X, y), at_once.decision_function(X)
+    passes, scores = LTCNClassifierCV(terms=None).fit(X, y), at_once.decision_function(X)
     assert np.abs(passes.decision_function(X) - scores).max() <= 1e-6 * np.abs(scores).max()
     assert (passes.predict(X) == at_once.predict(X)).all()
     np.testing.assert_allclose(passes.cv_results_["stack_weight"], at_once.cv_results_["stack_weight"], atol=1e-6)
@@ -106,9 +106,9 @@ def test_concepts_are_learned_once_for_the_networks_that_share_them(rows):
     passes = {}
     for inner in ("slopes", "stable-regression", ("slopes", "stable-regression")):
         told = []
-        stream.fit(blocks_of(300, *rows), LTCNClassifierCV(inner=inner, terms=None), progress=told.append)
+        stream.fit(blocks_of(300, *rows), LTCNClassifierCV(inner=inner, terms=None, pairs=False), progress=told.append)
         passes[inner] = len(told)
-    alone = LTCNClassifierCV(inner="slopes", scaling="minmax", terms=None)
+    alone = LTCNClassifierCV(inner="slopes", scaling="minmax", terms=None, pairs=False)
     told = []
     stream.fit(blocks_of(300, *rows), alone, progress=told.append)
     knots = passes["slopes"] - len(told)

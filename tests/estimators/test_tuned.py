@@ -27,7 +27,9 @@ def wine():
 @pytest.mark.parametrize("scoring", ["squared_error", "error", "kappa", "log_loss"])
 def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     X, y = wine
-    search = LTCNClassifierCV(combine="best", scoring=scoring, cases=False, phi=(0.5, 0.9), terms=None).fit(X, y)
+    search = LTCNClassifierCV(
+        combine="best", scoring=scoring, cases=False, phi=(0.5, 0.9), terms=None, pairs=False
+    ).fit(X, y)
     single = LTCNClassifier(**search.best_params_).fit(X, y)
     np.testing.assert_allclose(search.decision_function(X), single.decision_function(X), rtol=1e-9)
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
@@ -36,7 +38,7 @@ def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
 
 
 def test_rows_are_remembered_for_each_number_of_terms(wine):
-    search = LTCNClassifierCV(inner="slopes").fit(*wine)
+    search = LTCNClassifierCV(inner="slopes", pairs=False).fit(*wine)
     tried = [(params["terms"], params["cases"]) for params in search.cv_results_["params"]]
     assert tried == [(None, False), (5, False), (None, True), (5, True)]
 
@@ -46,6 +48,30 @@ def test_many_features_are_not_multiplied_by_terms(rng):
     X[:, 0] += 3 * y
     search = LTCNClassifierCV(inner="slopes", max_iter=1).fit(X, y)
     assert {params["terms"] for params in search.cv_results_["params"]} == {None}
+
+
+def test_pairs_are_a_member_that_shares_a_network(rng):
+    """Two features act together alone: the sign of their product is the class, beside two that are noise."""
+    X = rng.uniform(-1, 1, size=(600, 4))
+    y = (X[:, 1] * X[:, 3] > 0).astype(int)
+    model = LTCNClassifierCV(cases=False, terms=None).fit(X[:400], y[:400])
+    params = model.cv_results_["params"]
+    assert [one.get("pairs", False) for one in params] == [False, False, True]
+    assert model.cv_results_["param_pairs"].tolist() == [False, False, True]
+    assert model.cv_results_["stack_weight"][2] > 0.5
+    assert len(model.fitted_.networks) == len({id(one.network) for one, _ in model.fitted_.members})
+    assert model.inner_weights_.shape == 2 * (4 * len(model.fitted_.networks),)
+    assert model.score(X[400:], y[400:]) > 0.9
+    assert clone(model).set_params(pairs=False).fit(X, y).cv_results_["param_pairs"].tolist() == [False, False]
+
+
+@pytest.mark.parametrize("options", [{"terms": 3}, {"pairs": False}])
+def test_pairs_are_left_out(rng, options):
+    X = rng.uniform(size=(200, 3))
+    model = LTCNClassifierCV(cases=False, **options).fit(X, (X[:, 0] > 0.5).astype(int))
+    assert not model.cv_results_["param_pairs"].any()
+    with pytest.raises(ValueError, match="pairs=True is unknown"):
+        LTCNClassifierCV(pairs=True).fit(X, (X[:, 0] > 0.5).astype(int))
 
 
 def test_stack_weights_are_the_non_negative_least_squares(rng):
@@ -75,7 +101,7 @@ def test_members_that_tell_little_are_left_out(rng):
 def test_the_stack_is_one_network(wine):
     """States and outer weights of the published network give the raw scores of rows that the gate lets through."""
     X, y = wine
-    model = LTCNClassifierCV(cases=False, max_iter=2, activation=("sigmoid", "tanh"), terms=None).fit(X, y)
+    model = LTCNClassifierCV(cases=False, max_iter=2, activation=("sigmoid", "tanh"), terms=None, pairs=False).fit(X, y)
     states = model.trajectory(X)
     assert model.inner_weights_.shape == 2 * (len(model.concept_names_),)
     assert states.shape == (178, model.n_iter_ + 1, len(model.concept_names_))

@@ -21,6 +21,7 @@ from sklearn.exceptions import NotFittedError
 import cogmap
 from cogmap import LTCNClassifier, LTCNClassifierCV, ModelFileError
 from cogmap.core.readout.cases import CaseReadout
+from cogmap.core.readout.pairs import PairReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.states import StateReadout
@@ -108,6 +109,7 @@ def test_every_readout_comes_back_to_the_last_bit(name, wine, tmp_path):
 TUNED = {
     "default": LTCNClassifierCV(),
     "grids": LTCNClassifierCV(phi=(0.5, 0.9), inner="slopes", terms=[None, 3], max_iter=range(3, 6, 2)),
+    "pairs": LTCNClassifierCV(inner="slopes", max_iter=3, cases=False, activation="tanh"),
     "best": LTCNClassifierCV(combine="best", cases=False, scoring="kappa"),
     "given": LTCNClassifierCV(inner=[np.eye(13) * 0.1, "slopes"], max_iter=3),
 }
@@ -125,7 +127,7 @@ def test_stacks_come_back_to_the_last_bit(name, wine, tmp_path):
 def shared(wine, monkeypatch):
     """Return a stack of one network read twice, without and with cases."""
     monkeypatch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.5))
-    return LTCNClassifierCV(inner="slopes", max_iter=3, terms=None).fit(*wine)
+    return LTCNClassifierCV(inner="slopes", max_iter=3, terms=None, pairs=False).fit(*wine)
 
 
 def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
@@ -389,3 +391,13 @@ def test_files_of_every_format_are_read(path):
 
 def test_there_is_a_file_of_this_format():
     assert len(list(FILES.glob(f"format-{cogmap.files.model.document.FORMAT}-*.cogmap"))) >= 4
+
+
+def test_another_reader_finds_the_scores_of_curves_and_surfaces(rng, tmp_path):
+    X = rng.uniform(-1, 1, size=(300, 3))
+    model = LTCNClassifierCV(inner="slopes", max_iter=2, cases=False).fit(X, X[:, 0] * X[:, 2] > 0)
+    assert any(
+        isinstance(member.readout, PairReadout) and len(member.readout.pairs) for member, _ in model.fitted_.members
+    )
+    found = reader.scores(reader.read(model.save(tmp_path / "model.cogmap")), 1.1 * X)
+    np.testing.assert_allclose(found, model.fitted_.scores(1.1 * X), rtol=1e-6, atol=1e-6)

@@ -187,6 +187,48 @@ def test_arrays_that_do_not_fit_are_refused(sound, path, change, sentence):
         load(mutations.with_array(mutations.document_of(content), arrays, path, new))
 
 
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Return a sound file's content, with curves and surfaces, their path, and a way to load an edited one."""
+    folder, X = tmp_path_factory.mktemp("drawn"), np.random.default_rng(0).uniform(-1, 1, size=(300, 3))
+    model = LTCNClassifierCV(inner="slopes", max_iter=2, cases=False).fit(X, X[:, 0] * X[:, 2] > 0)
+    content = model.save(folder / "sound.cogmap").read_bytes()
+    members = mutations.document_of(content)["model"]["fitted"]["_members"]["members"]
+    number = next(i for i, member in enumerate(members) if member["readout"]["type"] == "pairs")
+
+    def load(edited):
+        (folder / "edited.cogmap").write_bytes(edited)
+        return cogmap.load(folder / "edited.cogmap")
+
+    return content, f"{FITTED}_members.members.{number}.readout.value.", load
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sentence"),
+    [
+        ("curves.entries", lambda a: a[::-1], "value must be two or more knots in increasing order"),
+        ("surfaces.entries", lambda a: 0 * a, "value must be two or more knots in increasing order"),
+        ("surfaces.entries", lambda a: 2 * a, "value must be numbers from -1 to 1"),
+        ("means", lambda a: a + 2, "means must be numbers from -1 to 1"),
+        ("means", lambda a: a[1:], "means has size .* where .* is expected"),
+        ("pairs", lambda a: a + 2, "pairs must be pairs of concepts"),
+        ("pairs", lambda a: a[:, ::-1], "pairs must be pairs of concepts"),
+        ("pairs", lambda a: a - 1, "pairs must be pairs of concepts"),
+        ("pairs", lambda a: np.repeat(a, 4, axis=0), "pairs must be pairs of concepts, each once"),
+        ("pairs", lambda a: a[:, :1], "pairs has size 1 where 2 is expected"),
+        ("coefficients", lambda a: a[1:], "coefficients has size .* where .* is expected"),
+        ("coefficients", lambda a: np.sign(a) * 1e308, "probabilities; its weights are too large"),
+        ("constant", lambda a: a[1:], "constant has size 1 where 2 is expected"),
+    ],
+)
+def test_curves_and_surfaces_that_do_not_fit_are_refused(drawn, name, change, sentence):
+    content, path, load = drawn
+    arrays = load_tensors(content)
+    new = np.ascontiguousarray(change(arrays[path + name]))
+    with pytest.raises(ModelFileError, match=sentence):
+        load(mutations.with_array(mutations.document_of(content), arrays, path + name, new))
+
+
 def test_an_array_without_entries_cannot_claim_a_huge_dimension(tmp_path):
     model = LTCNClassifier.paper(max_iter=2).fit(np.ones((4, 2)), [0, 1, 1, 1])
     content = model.save(tmp_path / "model.cogmap").read_bytes()
@@ -313,7 +355,7 @@ def test_a_header_of_any_length_is_not_read(tmp_path):
 def test_a_stack_has_a_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(estimators, "NETWORKS", 1)
     with pytest.raises(ModelFileError, match="networks must be 1 to 1 networks"):
-        LTCNClassifierCV(max_iter=2).fit(*load_wine(return_X_y=True)).save(tmp_path / "model.cogmap")
+        LTCNClassifierCV(max_iter=2, pairs=False).fit(*load_wine(return_X_y=True)).save(tmp_path / "model.cogmap")
 
 
 def test_mutated_files_are_the_same_model_or_refused(sound, iris, tmp_path):

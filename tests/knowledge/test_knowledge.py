@@ -525,7 +525,7 @@ def test_an_edit_of_a_stack_equals_a_fit_with_the_knowledge(wine):
         (Knowledge().irrelevant("ash is low"), "'ash is low', which is no feature: did you mean 'ash'"),
     ],
 )
-@pytest.mark.parametrize("model", [LTCNClassifier(), LTCNClassifierCV(cases=False, inner="slopes")])
+@pytest.mark.parametrize("model", [LTCNClassifier(), LTCNClassifierCV(cases=False, inner="slopes", terms=None)])
 def test_unknown_names_are_named_with_near_ones(wine, knowledge, sentence, model):
     with pytest.raises(ValueError, match=sentence):
         clone(model).set_params(knowledge=knowledge).fit(*wine)
@@ -548,7 +548,9 @@ def test_contradictions_that_only_the_terms_show(wine):
     LTCNClassifier(terms=3, knowledge=Knowledge().irrelevant("ash").forbid("ash is low", "hue")).fit(*wine)
 
 
-@pytest.mark.parametrize("model", [LTCNClassifier(), LTCNClassifier(terms=3), LTCNClassifierCV(cases=False)])
+@pytest.mark.parametrize(
+    "model", [LTCNClassifier(), LTCNClassifier(terms=3), LTCNClassifierCV(cases=False, terms=None)]
+)
 def test_a_statement_about_a_constant_feature_warns_and_changes_nothing(wine, model):
     X, y = wine
     X = X.assign(ash=1.0)

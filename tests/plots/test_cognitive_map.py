@@ -13,7 +13,7 @@ from cogmap.plots.drawing import NEGATIVE, NEUTRAL, POSITIVE
 
 @pytest.fixture(scope="module")
 def stack(wine):
-    return LTCNClassifierCV(cases=False).fit(*wine)
+    return LTCNClassifierCV(cases=False, terms=None, pairs=False).fit(*wine)
 
 
 def example(n_concepts, *, seed=0, n_blocks=1):

@@ -96,8 +96,9 @@ def test_edges_that_one_model_lacks_are_none(wine):
 def test_networks_of_a_stack_are_told_apart_even_if_one_drops_out(wine):
     """A stack of one network and a stack of two share that network, and nothing of it changes."""
     X, y = wine
-    stack = LTCNClassifierCV(cases=False).fit(X, y)
-    best = LTCNClassifierCV(cases=False, combine="best").fit(X, y)
+    plain = {"cases": False, "terms": None, "pairs": False}
+    stack = LTCNClassifierCV(**plain).fit(X, y)
+    best = LTCNClassifierCV(**plain, combine="best").fit(X, y)
     assert len(stack.fitted_.networks) == 2
     found = stack.compare(best, X, y)
     kept = best.best_params_["inner"]

@@ -108,3 +108,30 @@ METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
 
 METRIC_CONCEPTS = 200
 """Most concepts for which directions other than those of single concepts are learned."""
+
+PAIR_ROWS = 100
+"""Least weight of rows for which `LTCNClassifierCV` tries curves and surfaces."""
+
+CURVE_KNOTS = (24, 16, 12, 8, 6, 4, 3, 2)
+"""Most knots of a curve, and fewer where the curves' columns would be too many."""
+
+SURFACE_KNOTS = ((8, 6), (6, 6), (5, 5), (4, 4), (3, 3), (2, 2))
+"""Knots up to which a surface has all of the curve's, and as many as it has of more; fewer where concepts are many."""
+
+CURVE_COLUMNS, SURFACE_COLUMNS = (600, 1.0), (900, 0.2)
+"""Most columns of curves and of surfaces: in all, and for each row."""
+
+JUDGING_COLUMNS = 0.6
+"""Columns, as a share of those of surfaces, that pairs may add which only judge the choice of pairs."""
+
+SCANNED = 300, 4_000_000
+"""Most knots of all surfaces together, and most numbers that the search for pairs sums for one half of the rows."""
+
+CELL_RIDGE = 10.0
+"""Weight of rows that is added to that of a cell in the search for pairs: an almost empty cell says little."""
+
+PAIR_PENALTIES, PAIR_RATIOS = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0]), np.array([1.0, 3.0, 10.0, 30.0])
+"""Candidates for the penalty of curves, and for that of surfaces as a multiple of it."""
+
+PAIR_SHARES = (0.0, 0.25, 0.5, 1.0)
+"""Candidates for the share of the columns that surfaces may have."""

@@ -19,6 +19,7 @@ from ..core.fit.fit import NetworkFit, fit_network, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Model, Settings, Summary
 from ..core.fit.network import concepts_of
+from ..core.fit.pairs import read_pairs
 from ..core.network.reasoning import Rule
 from ..core.readout.states import ReadoutFacts
 from ..core.sums.rows import JudgeScores, Rows
@@ -27,6 +28,7 @@ from ..core.sums.statistics import Range
 from ..core.sums.threads import one_blas_thread, side_by_side
 from ..core.types import Array
 from ..errors import ModelFileError
+from ..intake.blocks import few
 from ..intake.checks import feature_names
 from ..knowledge import Knowledge
 from ..knowledge.edges import check_terms
@@ -70,9 +72,14 @@ class Candidate:
         return self.network.scores
 
     @property
-    def complexity(self) -> tuple[bool, int, float]:
-        """Larger for less simple models: cases, then concepts, then degrees of freedom."""
-        return self.params["cases"], len(self.model.network.bias), self.solved.degrees_of_freedom
+    def complexity(self) -> tuple[bool, bool, int, float]:
+        """Larger for less simple models: cases, then pairs, then concepts, then degrees of freedom."""
+        return (
+            self.params["cases"],
+            "pairs" in self.params,
+            len(self.model.network.bias),
+            self.solved.degrees_of_freedom,
+        )
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -93,13 +100,18 @@ class LTCNClassifierCV(NetworkClassifier):
     scaling : str, None or sequence of them, default="halfway"
         Scaling.
     terms : "auto", int, None or sequence of them, default="auto"
-        Linguistic terms. ``"auto"`` is None and 5, and None alone where terms would make more than 300 concepts.
+        Linguistic terms. ``"auto"`` is None and 5, and None alone for more than 30,000 rows, or where terms would make
+        more than 300 concepts.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
         1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
         `terms`; the model stores them where the stack gives them weight.
+    pairs : {"auto", False}, default="auto"
+        Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
+        concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
+        leave-one-out gains.
     combine : {"stack", "best"}, default="stack"
         Stack the networks, or keep the one that `scoring` prefers.
     scoring : {"squared_error", "error", "kappa", "log_loss"}, default="squared_error"
@@ -125,7 +137,8 @@ class LTCNClassifierCV(NetworkClassifier):
 outer_weights_, outer_bias_, n_iter_, rank_, condition_, degrees_of_freedom_, knowledge_, \
 feature_importances_, fitted_
         As for `LTCNClassifier`, of the one network. Where it has several blocks, the names of its concepts say in which
-        parameters a block differs. Outer weights are on the scale of the one-hot, and leave out the cases.
+        parameters a block differs. Outer weights are on the scale of the one-hot, and leave out cases,
+        curves and surfaces.
 
     Examples
     --------
@@ -148,6 +161,7 @@ feature_importances_, fitted_
         terms: Literal["auto"] | int | Sequence[int | None] | None = "auto",
         max_iter: int | Sequence[int] = 20,
         cases: Literal["auto"] | bool = "auto",
+        pairs: Literal["auto"] | bool = "auto",
         combine: Literal["stack", "best"] = "stack",
         scoring: Literal["squared_error", "error", "kappa", "log_loss"] = "squared_error",
         rule: Rule = "quasi-nonlinear",
@@ -165,6 +179,7 @@ feature_importances_, fitted_
         self.terms = terms
         self.max_iter = max_iter
         self.cases = cases
+        self.pairs = pairs
         self.combine = combine
         self.scoring = scoring
         self.rule = rule
@@ -215,6 +230,8 @@ feature_importances_, fitted_
             candidates = list(side_by_side(fitted, each, workers))
             if self.cases:
                 candidates += side_by_side(self._remembered, self._readers(candidates), workers)
+            if self.pairs:
+                candidates += self._with_pairs(source, census, [c for c in candidates if not c.params["cases"]])
         self._combine(candidates)
 
     def _workers(self) -> int | None:
@@ -235,6 +252,15 @@ feature_importances_, fitted_
         start = time.perf_counter()
         return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
 
+    def _with_pairs(self, source: Source[Rows], census: Range, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Read the best network without terms by curves and surfaces, if there is one and rows are enough."""
+        plain, start = [c for c in candidates if c.params["terms"] is None], time.perf_counter()
+        if not plain:
+            return []
+        best = self._best(plain)
+        network = read_pairs(source, census, best.network)
+        return [] if network is None else [self._candidate(best.params | {"pairs": True}, network, start)]
+
     def _combine(self, candidates: Sequence[Candidate]) -> None:
         """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
         check_terms(self.knowledge_, feature_names(self), [c.model.concepts for c in candidates])
@@ -254,7 +280,11 @@ feature_importances_, fitted_
 
     def check_parameters(self) -> None:
         """Raise an error where a parameter is not what it may be."""
-        for name, choices in (("combine", ("stack", "best")), ("scoring", SCORINGS), ("cases", ("auto", False))):
+        for name, choices in (
+            ("combine", ("stack", "best")),
+            ("scoring", SCORINGS),
+            *((n, ("auto", False)) for n in ("cases", "pairs")),
+        ):
             if (value := getattr(self, name)) not in choices:
                 raise ValueError(f"{name}={value!r} is unknown: use one of {', '.join(map(repr, choices))}.")
         if self.n_jobs is not None and not (isinstance(self.n_jobs, (int, Integral)) and self.n_jobs != 0):
@@ -279,7 +309,9 @@ feature_importances_, fitted_
         value = getattr(self, name)
         if name != "terms" or not isinstance(value, str) or value != "auto":
             return as_grid(value)
-        return [None, TERMS] if TERMS * getattr(self, "n_features_in_", 1) <= TERM_CONCEPTS else [None]
+        few_concepts = TERMS * getattr(self, "n_features_in_", 1) <= TERM_CONCEPTS
+        few_rows = not hasattr(self, "class_count_") or few(self.class_count_.sum())
+        return [None, TERMS] if few_concepts and few_rows else [None]
 
     def _member(self, params: dict[str, Any]) -> LTCNClassifier:
         """Return an unfitted classifier of one configuration, which knows the features if this one does."""
@@ -332,7 +364,7 @@ feature_importances_, fitted_
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
             size = prod(len(self._values(name)) for name in GRID)
-            if not size <= len(self.cv_results_["params"]) <= size + len(self._values("terms")):
+            if not size <= len(self.cv_results_["params"]) <= size + len(self._values("terms")) + 1:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()
         super().check_stored()
@@ -340,9 +372,10 @@ feature_importances_, fitted_
     def _report(self, candidates: Sequence[Candidate], weights: Array, best: Candidate) -> None:
         score = np.array([c.loo[self.scoring] for c in candidates])
         self.best_params_, self.best_score_ = best.params, best.loo[self.scoring]
+        names = [*candidates[0].params, "pairs"]
         self.cv_results_ = {
             "params": [c.params for c in candidates],
-            **{f"param_{name}": np.array([c.params[name] for c in candidates], dtype=object) for name in best.params},
+            **{f"param_{name}": np.array([c.params.get(name, False) for c in candidates], object) for name in names},
             **{f"loo_{name}": np.array([c.loo[name] for c in candidates]) for name in SCORINGS},
             "mean_test_score": score,
             "rank_test_score": 1 + (score[:, None] < score).sum(axis=1),

@@ -202,6 +202,26 @@ class Explanation:
         direction = self.direction(label, against)
         return np.sum([part.terms(direction, shape) for part in self.splits], axis=0)
 
+    def surfaces(self, label: Any, against: Any = None) -> tuple[Codes, Array]:
+        """Return what pairs of concepts add together to the evidence for a class.
+
+        It is part of `contributions`, where each of the two concepts has half of it.
+
+        Parameters
+        ----------
+        label, against : class labels
+            As for `contributions`.
+
+        Returns
+        -------
+        pairs : int array of shape (n_pairs, 2)
+            Positions of the two concepts.
+        values : array of shape (n, n_pairs)
+            What they add.
+        """
+        found = [part.surfaces(self.direction(label, against)) for part in self.splits]
+        return np.concatenate([pairs for pairs, _ in found]), np.hstack([values for _, values in found])
+
     @cached_property
     def _attributed(self) -> tuple[Array, Array]:
         values, start = self._attribute(slice(None), self._directions)
@@ -262,7 +282,8 @@ class Explanation:
         -------
         pandas.DataFrame
             Columns ``row``, ``class``, ``concept``, ``iteration`` and ``contribution``; the lines of a row and class
-            add up to its evidence. Concepts "(base)" and "(cases)" have no iteration.
+            add up to its evidence. Two concepts that add something together have a line, "age and hours". Concepts
+            "(base)" and "(cases)" have no iteration.
         """
         from .frames import split_frame
 

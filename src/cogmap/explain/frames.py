@@ -12,7 +12,7 @@ from ..core.explain.contributions import decoding, strongest_cases
 from ..core.readout.regions import Remembering
 from ..core.types import Array
 from ..intake.checks import module
-from .words import odds_factor
+from .words import odds_factor, pair_name
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -25,21 +25,26 @@ def split_frame(explanation: "Explanation") -> Any:
     """See `Explanation.to_frame`."""
     pandas = module("pandas", "explain")
     names = explanation.fitted.concept_names
-    pairs = sorted(
+    cells = sorted(
         set().union(*(zip(s.iteration.tolist(), s.concept.tolist(), strict=True) for s in explanation.splits))
     )
-    steps = np.array([t for t, _ in pairs], dtype=np.intp)
-    concepts = np.array([concept for _, concept in pairs], dtype=np.intp)
+    steps = np.array([t for t, _ in cells], dtype=np.intp)
+    concepts = np.array([concept for _, concept in cells], dtype=np.intp)
+    pairs = explanation.surfaces(explanation.classes[0])[0]
     has_cases = any(isinstance(model.readout, Remembering) for model, _ in explanation.fitted.members)
     extra = [BASE, CASES] if has_cases else [BASE]
-    lines = [*names[concepts], *extra]
-    iteration = np.append(steps, np.zeros(len(extra), np.intp))
-    unknown = np.arange(len(lines)) >= len(steps)
+    lines = [*names[concepts], *(pair_name(names[i], names[j]) for i, j in pairs), *extra]
+    iteration = np.append(steps, np.zeros(len(pairs) + len(extra), np.intp))
+    unknown = np.arange(len(lines)) >= len(lines) - len(extra)
     frames = []
     for k, label in enumerate(explanation.classes):
-        terms = explanation.contributions(label)[:, steps, concepts]
+        together = explanation.surfaces(label)[1]
+        terms = explanation.contributions(label)
+        # Of what two concepts add together, contributions have half with each.
+        for concept, half in zip(pairs.ravel(), np.repeat(together / 2, 2, axis=1).T, strict=True):
+            terms[:, 0, concept] -= half
         rest = [np.full(len(terms), explanation.base[k]), explanation.cases[:, k]][: len(extra)]
-        values = np.hstack([terms, np.stack(rest, axis=1)])
+        values = np.hstack([terms[:, steps, concepts], together, np.stack(rest, axis=1)])
         frames.append(
             pandas.DataFrame(
                 {

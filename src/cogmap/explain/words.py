@@ -56,6 +56,17 @@ def compared_with(label: Any, classes: Sequence[Any] | ArrayLike) -> str:
     return class_words(labels[0] if label == labels[1] else labels[1])
 
 
+def pair_name(one: str, other: str) -> str:
+    """Name two concepts; what tells their network apart is said once.
+
+    >>> pair_name("age", "hours"), pair_name("age [slopes]", "hours [slopes]")
+    ('age and hours', 'age and hours [slopes]')
+    """
+    name, bracket, network = one.rpartition(" [")
+    shared = bracket + network
+    return f"{name} and {other}" if bracket and other.endswith(shared) else f"{one} and {other}"
+
+
 def odds_factor(evidence: ArrayLike) -> Array:
     """Return what evidence multiplies the odds of its class by: e to its power.
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..core.fit.fitted import Fitted
+from ..core.readout.pairs import PairReadout
 from ..core.readout.regions import Remembering
 from .subject import Subject
 
@@ -55,6 +56,8 @@ def _networks(fitted: Fitted) -> list[dict[str, Any]]:
                 "n_iterations": max(member.readout.n_iter for member, _ in own),
                 "weight": float(sum(weight for _, weight in own)),
                 "cases": any(isinstance(member.readout, Remembering) for member, _ in own),
+                "pairs": sum(len(member.readout.pairs) for member, _ in own if isinstance(member.readout, PairReadout)),
+                "curves": any(isinstance(member.readout, PairReadout) for member, _ in own),
             }
         )
     return networks

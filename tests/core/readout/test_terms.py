@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from cogmap.core.fit.fit import fit_network
+from cogmap.core.fit.pairs import read_pairs
 from cogmap.core.readout.cases import CaseReadout
+from cogmap.core.readout.pairs import PairReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.states import StateReadout
@@ -21,6 +23,7 @@ KINDS = {
     "states": ({"alpha": 0.0, "max_iter": 3}, StateReadout),
     "final": ({"readout": "final"}, StateReadout),
     "cases": ({"cases": True}, CaseReadout),
+    "pairs": ({}, PairReadout),
 }
 
 
@@ -29,9 +32,11 @@ def model(request, rng):
     settings, kind = KINDS[request.param]
     X = rng.normal(size=(300, 4))
     rows = rows_of(X, ((X[:, 0] ** 2 + X[:, 1] > 1).astype(int) + (X[:, 2] > 1)).astype(np.intp))
-    known = fit_network(at_once(rows), census_of(rows), replace(SETTINGS, **settings)).model
-    assert isinstance(known.readout, kind)
-    return known
+    fitted = fit_network(at_once(rows), census_of(rows), replace(SETTINGS, **settings))
+    if kind is PairReadout:
+        fitted = read_pairs(at_once(rows), census_of(rows), fitted)
+    assert isinstance(fitted.model.readout, kind)
+    return fitted.model
 
 
 def test_raw_scores_are_those_of_numpy_in_every_space(model, space, rng):

@@ -3,6 +3,7 @@ import pytest
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
 from cogmap.core.readout.cases import CaseReadout
+from cogmap.core.readout.pairs import PairReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.states import StateReadout
@@ -40,6 +41,20 @@ def test_every_kind_of_network_scores_as_in_python(kind, parameters, tmp_path):
     total = found["base"] + found["contributions"].sum(axis=(1, 2)) + found.get("cases", 0)
     terms = np.abs(found["contributions"]).sum(axis=(1, 2)).max() + np.abs(found["scores"]).max()
     np.testing.assert_allclose(total, found["scores"], rtol=0, atol=1e-12 * terms)
+
+
+@pytest.mark.parametrize("scaling", ["halfway", "minmax"])
+def test_curves_and_surfaces_score_as_in_python(scaling, tmp_path):
+    rows = np.random.default_rng(0).uniform(-1, 1, size=(400, 4))
+    clf = LTCNClassifierCV(cases=False, scaling=scaling, activation="tanh").fit(rows, rows[:, 1] * rows[:, 2] > 0)
+    assert any(isinstance(model.readout, PairReadout) and len(model.readout.pairs) for model, _ in clf.fitted_.members)
+    found = run(clf.to_onnx(tmp_path / "model.onnx", contributions=True), 1.2 * rows)
+    assert_same(clf, 1.2 * rows, found)
+    total = found["base"] + found["contributions"].sum(axis=(1, 2))
+    np.testing.assert_allclose(total, found["scores"], rtol=0, atol=1e-11 * np.abs(found["contributions"]).max())
+    explanation = clf.explain(1.2 * rows)
+    margin = found["contributions"][..., 1] - found["contributions"][..., 0]
+    np.testing.assert_allclose(margin, explanation.contributions(True), atol=1e-9 * np.abs(margin).max())
 
 
 def test_data_in_range_needs_no_scaling(tmp_path):

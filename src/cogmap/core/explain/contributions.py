@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..decision.decision import Decision
 from ..fit.model import Model
@@ -43,6 +44,8 @@ class Split:
         What remembered rows add; 0 without such.
     stopped_at : int array of shape (n,)
         The iteration at which the gate ended the reasoning of the row; −1 where it did not.
+    partner : int array of shape (p,)
+        The other concept of a term that belongs to two, half to each; else its concept.
     """
 
     values: Array
@@ -52,6 +55,7 @@ class Split:
     base: Array
     cases: Array
     stopped_at: Codes
+    partner: Codes
 
     @property
     def scores(self) -> Array:
@@ -63,9 +67,21 @@ class Split:
 
         `direction` has shape (N,): a unit vector for a class, or the difference of two for a margin.
         """
-        terms = np.zeros((len(self.values), *shape))
-        terms[:, self.iteration, self.concept] = self.values * (self.coefficients @ direction)
-        return terms
+        cells = np.ravel_multi_index((np.tile(self.iteration, 2), np.r_[self.concept, self.partner]), shape)
+        return self._summed(direction, cells, shape[0] * shape[1]).reshape(-1, *shape)
+
+    def surfaces(self, direction: Array) -> tuple[Codes, Array]:
+        """Return the pairs of concepts that share terms, shape (P, 2), and what each adds to scores · `direction`."""
+        pairs, place = np.unique(np.stack([self.concept, self.partner], axis=1), axis=0, return_inverse=True)
+        shared = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
+        return pairs[shared], self._summed(direction, np.tile(place.ravel(), 2), len(pairs))[:, shared]
+
+    def _summed(self, direction: Array, cells: Codes, n_cells: int) -> Array:
+        """Sum the terms in cells, half of each in its first one and half in its second; shape (n, n_cells)."""
+        p = len(self.concept)
+        owners = csr_array((np.full(2 * p, 0.5), (cells, np.tile(np.arange(p), 2))), shape=(n_cells, p))
+        summed: Array = (owners @ (self.values * (self.coefficients @ direction)).T).T
+        return summed
 
 
 def split(readout: Readout, network: Network, initial: Array) -> Split:
@@ -82,6 +98,7 @@ def split(readout: Readout, network: Network, initial: Array) -> Split:
         first.base,
         _joined([part.cases for part in parts], n, len(first.base)),
         np.where(stopped.any(axis=1), stopped.argmax(axis=1), -1),
+        first.concept if first.partner is None else first.partner,
     )
     if initial.shape[1] == 0:
         return found
@@ -135,6 +152,7 @@ def decoded_splits(
                 part,
                 coefficients=part.coefficients @ decode,
                 concept=part.concept + offset,
+                partner=part.partner + offset,
                 base=base,
                 cases=part.cases @ decode,
             )

@@ -13,6 +13,7 @@ from ..network.constraints import Bounds
 from ..network.reasoning import Network, trajectory
 from ..readout.cases import CaseReadout, sample_rows
 from ..readout.folded import Folded, fold
+from ..readout.pairs import PairReadout
 from ..readout.regions import Remembering
 from ..readout.remembered import Remembered
 from ..readout.terms import Readout, raw_scores
@@ -79,8 +80,9 @@ class Model:
         if space.numpy:
             return in_tiles(self.raw_tiles, X)
         scaler = self.concepts.on(space)
-        n_cases = len(self.readout.cases) if isinstance(self.readout, Remembering) else 0
-        n_rows = space.block_rows(working_width(len(self.network.bias), self.readout.n_iter) + 2 * n_cases)
+        n_more = len(self.readout.cases) if isinstance(self.readout, Remembering) else 0
+        n_more += len(self.readout.coefficients) if isinstance(self.readout, PairReadout) else 0
+        n_rows = space.block_rows(working_width(len(self.network.bias), self.readout.n_iter) + 2 * n_more)
         blocks = (scaler.of_rows(X[rows, :]) for rows in slices(X.shape[0], n_rows))
         return space.xp.concat([raw_scores(self.readout, space, self.network, initial) for initial in blocks])
 

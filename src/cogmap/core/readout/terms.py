@@ -5,10 +5,11 @@ or states. With v those values of a row, after shrinkage and gate, and C their c
 
     score = base + Σ_k v_k C_k + cases,
 
-where column k belongs to concept `concept[k]` at iteration `iteration[k]`, `base` holds all constants, and `cases` is
-what remembered rows add. In the innovations' basis a term is what the concept's change adds beyond all before it, so
-nothing cancels against an earlier state. Scores, contributions, scores on a device and the ONNX graph all follow from
-`terms`, which every readout writes once, by operations that every space has: an ONNX graph is one, too.
+where column k belongs to concept `concept[k]` at iteration `iteration[k]` (or to two concepts, half to each), `base`
+holds all constants, and `cases` is what remembered rows add. In the innovations' basis a term is what the concept's
+change adds beyond all before it, so nothing cancels against an earlier state. Scores, contributions, scores on a device
+and the ONNX graph all follow from `terms`, which every readout writes once, by operations that every space has: an ONNX
+graph is one, too.
 
 Easy to get wrong: n × (T + 1) × M × N terms can be more than a memory holds: the two factors v and C are kept.
 """
@@ -44,6 +45,9 @@ class Terms:
         What remembered rows add, if there are such.
     stopped : array of shape (n, T + 1) in a space, or None
         Whether the gate has ended the reasoning of the row at each iteration; None without a gate.
+    partner : int array of shape (p,), or None
+        The other concept of a term that belongs to two, half to each, and else its concept; None where all belong to
+        one.
     """
 
     parts: Callable[[], Iterable[tuple[DeviceArray, DeviceArray | None]]]
@@ -53,6 +57,7 @@ class Terms:
     base: Array
     cases: DeviceArray | None = None
     stopped: DeviceArray | None = None
+    partner: Codes | None = None
 
     def values(self, space: Space) -> DeviceArray | None:
         """Return what each row has in each term, shape (n, p); None where there are no terms."""

@@ -1,7 +1,8 @@
 """The parts of a network: for every type that a fitted model is made of, its fields, their kinds and shapes.
 
 Sizes by name: F features, N classes, M concepts of a network, V features of it that vary, T + 1 states that a readout
-reads, P innovations and the constant, C cases, B regions of them, K rows of the summary.
+reads, P innovations and the constant, C cases, B regions of them, Q pairs of concepts, E ramps of concepts and D
+columns of curves and surfaces, K rows of the summary.
 """
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...core.network.activation import ACTIVATIONS
 from ...core.network.reasoning import Network
 from ...core.readout.cases import CaseReadout
 from ...core.readout.metric import Metric
+from ...core.readout.pairs import LEAST_GAP, PairReadout
 from ...core.readout.regions import Boxes, RegionReadout
 from ...core.readout.ridge import IncrementReadout
 from ...core.readout.shrunken import ShrunkReadout
@@ -88,6 +90,22 @@ def _check_basis(basis: Basis, scope: Scope) -> None:
     scope.need(bool(basis.map[0, 0] > 0), "a basis whose constant is positive")
 
 
+def _check_pairs(readout: PairReadout, scope: Scope) -> None:
+    for own in (*readout.curves, *readout.surfaces):
+        apart = len(own) > 1 and bool((np.diff(own) > LEAST_GAP / 2).all())
+        scope.need(apart, "two or more knots in increasing order, apart from each other")
+        _need_states(own, scope)
+    one, other = readout.pairs.T
+    scope.at("pairs").need(bool(((one >= 0) & (one < other) & (other < scope.sizes["M"])).all()), "pairs of concepts")
+    most = scope.sizes["M"] * (scope.sizes["M"] - 1) // 2
+    scope.at("pairs").need(len(one) <= most, "pairs of concepts, each once")
+    lines = sum(len(own) - 1 for own in readout.curves)
+    size = np.array([len(own) - 1 for own in readout.surfaces], dtype=object)
+    scope.at("means").bind(lines + sum(size.tolist()), len(readout.means))
+    _need_states(readout.means, scope.at("means"))
+    scope.at("coefficients").bind(lines + sum((size[one] * size[other]).tolist()), len(readout.coefficients))
+
+
 def _check_summary(summary: Summary, scope: Scope) -> None:
     scope.need(0 < len(summary.rows) <= SUMMARY_ROWS, f"1 to {SUMMARY_ROWS} rows")
     scope.need(bool((summary.weight > 0).all()) and bool((summary.shares > 0).all()), "weights above 0")
@@ -155,6 +173,18 @@ READOUT = OneOf(
                 "cases": Array("F64", ("C", "M")),
                 "coefficients": Array("F64", ("C", "N")),
             },
+        ),
+        "pairs": Record(
+            PairReadout,
+            {
+                "curves": Ragged("F64", "M"),
+                "surfaces": Ragged("F64", "M"),
+                "means": Array("F64", ("E",)),
+                "pairs": Array("I64", ("Q", 2)),
+                "coefficients": Array("F64", ("D", "N")),
+                "constant": Array("F64", ("N",)),
+            },
+            _check_pairs,
         ),
         "regions": Record(
             RegionReadout,

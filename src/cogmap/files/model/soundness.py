@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...core.concepts.concepts import Concepts
 from ...core.fit.fitted import Fitted
+from ...core.readout.pairs import PairReadout
 from ...core.readout.regions import Remembering
 from ...core.sums.space import STRIP as ROWS
 from .kinds import Scope
@@ -69,7 +70,8 @@ def _beyond(name: str, base: str) -> str | None:
 def _check_numbers(fitted: Fitted, values: Mapping[str, Any], scope: Scope) -> None:
     n_cases = sum(len(m.readout.cases) for m, _ in fitted.members if isinstance(m.readout, Remembering))
     n_states, n_concepts, _ = fitted.outer_weights.shape
-    most = len(fitted.members) * (1 + n_states * n_concepts) + n_cases
+    n_drawn = sum(len(m.readout.coefficients) for m, _ in fitted.members if isinstance(m.readout, PairReadout))
+    most = len(fitted.members) * (1 + n_states * n_concepts) + n_cases + n_drawn
     scope.at("rank_").need(values["rank_"] <= most, f"a number up to {most}, which is that of the readout's columns")
     free = values["degrees_of_freedom_"]
     scope.at("degrees_of_freedom_").need(0 <= free <= most + 1, f"a number from 0 to {most}")

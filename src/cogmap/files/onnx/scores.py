@@ -69,7 +69,14 @@ class Split:
         n_states, _, n_classes = self.shape
         parts = []
         for block, read, values, coefficients in self.members:
-            if block == index and values is not None:
+            if block == index and values is not None and read.partner is not None:
+                # Many columns of a concept: a product sums them, half of each for either of its concepts.
+                owners = (np.eye(n_concepts)[read.concept] + np.eye(n_concepts)[read.partner]) / 2
+                cells = np.eye(n_states)[read.iteration][:, :, None, None] * owners[:, None, :, None]
+                matrix = (cells * coefficients[:, None, None, :]).reshape(len(coefficients), -1)
+                shape = np.array([-1, n_states, n_concepts, n_classes])
+                parts.append((values @ matrix).apply("Reshape", shape))
+            elif block == index and values is not None:
                 # A cell without a column of its own takes the first one, with coefficient 0.
                 column = np.zeros((n_states, n_concepts), dtype=np.intp)
                 factor = np.zeros((n_states, n_concepts, n_classes))

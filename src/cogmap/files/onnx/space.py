@@ -36,9 +36,10 @@ class Operators:
         return x.apply("Sqrt")
 
     @staticmethod
-    def clip(x: Tensor, low: float, _: None) -> Tensor:
-        """Return x, but at least `low`."""
-        return x.apply("Max", low)
+    def clip(x: Tensor, low: float, high: float | None) -> Tensor:
+        """Return x, but at least `low` and, where it is given, at most `high`."""
+        least = x.apply("Max", low)
+        return least if high is None else least.apply("Min", high)
 
     @staticmethod
     def where(condition: Tensor, true: Operand, false: Operand) -> Tensor:

@@ -1,0 +1,116 @@
+"""Curves and surfaces as one more readout of a network, from blocks of rows: four passes, whatever their number.
+
+    Gram matrix of the curves; cells of all pairs (`pair_search`); Gram matrix of curves and surfaces; judges
+
+Size and penalty are chosen in closed form (`readout.halves`).
+
+Easy to get wrong: a row is judged by the pairs that the other half of the rows chose, with coefficients of all rows but
+itself; the model has the pairs that all rows chose.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from ..constants import CURVE_COLUMNS, CURVE_KNOTS, PAIR_ROWS, SCANNED, SURFACE_KNOTS
+from ..readout.halves import Ridge
+from ..readout.pairs import PairReadout, Pieces, knots, thinned
+from ..readout.states import ReadoutFacts, leave_one_out
+from ..sums.rows import JudgeScores, Rows, States
+from ..sums.sources import Source, from_rows
+from ..sums.space import DeviceArray, Space
+from ..sums.space import pieces as bounds
+from ..sums.statistics import Range
+from ..types import Array
+from .fit import NetworkFit
+from .judges import choose_judges, most_judges
+from .model import Model
+from .network import initial_states
+from .pair_search import apart, halves_summed, in_parts, places, search
+
+
+def read_pairs(source: Source[Rows], census: Range, known: NetworkFit) -> NetworkFit | None:
+    """Read a network again by curves and surfaces of its concepts; None where it has terms, or rows are too few."""
+    model = known.model
+    plan = planned(model, census)
+    if plan is None:
+        return None
+    sources: list[Source[Rows]]
+    if source.single:
+        assert source.whole is not None
+        # All rows judge; in blocks, because there are many columns for each.
+        sources = [from_rows(source.whole)] * 2
+    else:
+        sources = [source, source.beside(choose_judges(source, census, most_judges(len(census.mass), False))[0])]
+    scaled = partial(initial_states, model.concepts)
+    states, judged = (rows.map(scaled, len(model.network.bias) + 4) for rows in sources)
+    choice = search(states, plan, census.total)
+    halves = None if choice is None else halves_summed(states, choice.pieces)
+    if choice is None or halves is None:
+        return None
+    size = halves.choose(choice.columns)
+    *judging, (pieces, final) = (
+        (choice.part(who, size.share), halves.solved(choice.columns(who, size.share), size)) for who in range(3)
+    )
+    scores = judged.reduce(partial(scored, judging, census.mass))
+    solved = _facts(model, pieces, final)
+    model = replace(model, readout=solved.readout)
+    return replace(known.alone, model=model, solved=solved, scores=scores, between=final.between)
+
+
+def planned(model: Model, census: Range) -> Pieces | None:
+    """Return the knots of curves and surfaces of every concept: as many as rows and concepts allow."""
+    concepts, total = model.concepts, census.total
+    if total < PAIR_ROWS or not concepts.peaks or any(len(peaks) for peaks in concepts.peaks):
+        return None
+    columns = min(CURVE_COLUMNS[0], CURVE_COLUMNS[1] * total)
+    widest = min(SCANNED[0], (SCANNED[1] / len(census.mass)) ** 0.5)
+    finer = (knots(concepts.scaling, most) for most in CURVE_KNOTS)
+    curves = next((own for own in finer if sum(map(len, own)) - len(own) <= columns), ())
+    coarser = (tuple(thinned(own, few if len(own) <= few else most) for own in curves) for few, most in SURFACE_KNOTS)
+    surfaces = next((own for own in coarser if sum(map(len, own)) <= widest), ())
+    return Pieces.plain(curves, surfaces) if surfaces else None
+
+
+def _facts(model: Model, pieces: Pieces, final: Ridge) -> ReadoutFacts:
+    """Take a solution to the scale of f⁻¹ of the one-hot."""
+    zero, one = model.network.activation.ends
+    weights = (one - zero) * final.slope, zero + (one - zero) * final.offset
+    readout = PairReadout(pieces.curves, pieces.surfaces, pieces.means, pieces.pairs, *weights)
+    rank, alpha = len(final.slope) + 1, float(final.penalty.min())
+    return ReadoutFacts(readout, rank, final.condition, final.degrees_of_freedom, alpha=alpha)
+
+
+def scored(choices: Sequence[tuple[Pieces, Ridge]], mass: Array, space: Space) -> Callable[[States], JudgeScores]:
+    """Return leave-one-out scores of rows, on the scale of the one-hot, each by the other half's choice."""
+    judges = [_judge(*choice, space) for choice in reversed(choices)]
+    masses, width = space.put(mass), max(len(pieces.owners) for pieces, _ in choices)
+
+    def of_part(block: States) -> JudgeScores:
+        xp = space.xp
+        raw = [judge(own, masses) for own, judge in zip(apart(space, block), judges, strict=True)]
+        raw = space.take(xp.concat(raw), xp.argsort(xp.concat(places(space, block))))
+        return JudgeScores(*map(space.host, (raw, block.codes, block.weight)))
+
+    return in_parts(space, 4 * width, of_part)
+
+
+def _judge(pieces: Pieces, ridge: Ridge, space: Space) -> Callable[[States, DeviceArray], DeviceArray]:
+    """Return the function of rows, and of the classes' weights, that gives the rows' leave-one-out scores."""
+    xp, total = space.xp, ridge.known.total
+    shift = space.put(-ridge.known.mean @ ridge.spread)
+    slope, offset, spread = map(space.put, (ridge.slope, ridge.offset, ridge.spread))
+
+    def of_rows(own: States, mass: DeviceArray) -> DeviceArray:
+        Z = pieces.fill(space, own.initial, 0)
+        fitted = Z @ slope + offset
+        leverage = xp.full(Z.shape[0], 1 / total, dtype=xp.float64, device=space.device)
+        for a, b in bounds(len(ridge.slope)):
+            part = Z[:, :b] @ spread[:b, a:b] + shift[a:b]
+            leverage += xp.sum(part * part, axis=1)
+        target = space.one_hot(own.codes, own.n_classes)
+        outside = leave_one_out(space, target, fitted, leverage, own.unit)
+        # Nothing judges the only row of a class from outside.
+        return xp.where((space.take(mass, own.codes) <= own.unit)[:, None], fitted, outside)
+
+    return of_rows

@@ -1,0 +1,173 @@
+"""Ridges on columns that were chosen by the classes: two halves of the rows, each of which judges the other's choice.
+
+Minimise Σ_i w_i ‖y_i − q − z_i β‖² + Σ_k α_k ‖β_k‖², from Gram matrices of (Z | Y), Y the one-hot. What one half chose
+and fitted predicts the other with the error
+
+    Σ_i w_i ‖y_i − q − z_i β‖² = tr(S_yy − 2 βᵀ S_zy + βᵀ S_zz β) + n ‖ȳ − q − z̄ β‖²,
+
+S being the other half's scatter matrices: no row is looked at again, whatever the number of columns and the penalty.
+
+Easy to get wrong: of S_zz the upper triangle alone is set. A matrix in numpy's order is to BLAS its transpose, so that
+it reads the lower one there, and columns are taken in increasing order.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from ..constants import PAIR_PENALTIES, PAIR_RATIOS, PAIR_SHARES
+from ..types import Array, Codes
+from .dual import descend
+
+ROUNDING = 1e-11
+"""Least penalty as a share of the largest entry of S_zz: 1e9 rows have one of 1e-3, which is far below all others."""
+
+START = 3, 1
+"""Places of the penalty and of the ratio that the search begins with."""
+
+
+class Size(NamedTuple):
+    """Which share of the columns surfaces may have, and the penalties of curves and of surfaces."""
+
+    share: float
+    curve: float
+    surface: float
+
+
+class Moments(NamedTuple):
+    """Weight of rows, means of Z and Y, S_zz (its upper triangle), S_zy, and the trace of S_yy."""
+
+    total: float
+    mean: Array
+    prior: Array
+    gram: Array
+    cross: Array
+    trace: float
+
+    @classmethod
+    def of(cls, gram: Array, n_columns: int) -> "Moments":
+        """Take a Gram matrix of (Z | Y) to scatter about the means."""
+        mass, cross = np.diagonal(gram)[n_columns:], gram[:n_columns, n_columns:]
+        total = float(mass.sum())
+        # Every row has one class: what a column sums to over the classes is what it sums to.
+        mean, prior = cross.sum(axis=1) / total, mass / total
+        about = blas.dsyr(-total, mean, lower=1, a=gram[:n_columns, :n_columns].copy().T, overwrite_a=1).T
+        return cls(total, mean, prior, about, cross - np.outer(mean, mass), total * float(1 - prior @ prior))
+
+    def some(self, columns: Codes) -> "Moments":
+        """Return those of some columns."""
+        return self._replace(
+            mean=self.mean[columns], gram=self.gram[np.ix_(columns, columns)], cross=self.cross[columns]
+        )
+
+    def solve(self, penalty: Array) -> tuple[Array, Array, Array]:
+        """Return slope, offset, and L with S_zz + diag(α) = L Lᵀ."""
+        known = self.gram.copy()
+        known[np.diag_indices_from(known)] += penalty
+        triangle, _ = lapack.dpotrf(known.T, lower=1, overwrite_a=1)
+        # In the order of memory that a file is read back in: products round otherwise in another.
+        slope = np.ascontiguousarray(lapack.dpotrs(triangle, self.cross, lower=1)[0])
+        return slope, self.prior - self.mean @ slope, triangle
+
+    def error(self, slope: Array, offset: Array) -> float:
+        """Return Σ w ‖y − q − z β‖² over these rows."""
+        apart = self.prior - offset - self.mean @ slope
+        fitted = blas.dsymm(1.0, self.gram.T, slope, lower=1)
+        return self.trace + float(((fitted - 2 * self.cross) * slope).sum() + self.total * (apart @ apart))
+
+
+class Ridge(NamedTuple):
+    """A solution for all rows: scores on the scale of the one-hot are `offset` + Z `slope`.
+
+    With S_zz + diag(α) = RᵀR, `spread` is R⁻¹: leverages are squared lengths of centred rows times it, plus 1 / n.
+    """
+
+    slope: Array
+    offset: Array
+    spread: Array
+    penalty: Array
+    known: Moments
+
+    @property
+    def between(self) -> Array:
+        """Covariance of the one-hot with the fitted scores."""
+        between: Array = self.known.cross.T @ self.slope / self.known.total
+        return between
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """The trace of the smoother."""
+        return float(1 + len(self.slope) - self.penalty @ (self.spread**2).sum(axis=1))
+
+    @property
+    def condition(self) -> float:
+        """A bound: the largest eigenvalue is below the trace, the smallest above the least penalty."""
+        return float(np.sqrt((np.trace(self.known.gram) + self.penalty.max()) / self.penalty.min()))
+
+
+@dataclass(frozen=True)
+class Halves:
+    """What is known of each half of the rows and of all; the first `n_curves` columns are those of curves."""
+
+    known: tuple[Moments, Moments, Moments]
+    n_curves: int
+
+    @classmethod
+    def of(cls, grams: Sequence[Array], n_columns: int, n_curves: int) -> "Halves | None":
+        """Take Gram matrices of (Z | Y) of both halves; None where one has no rows."""
+        if not all(np.diagonal(gram)[n_columns:].any() for gram in grams):
+            return None
+        one, other = grams
+        return cls(
+            (Moments.of(one, n_columns), Moments.of(other, n_columns), Moments.of(one + other, n_columns)), n_curves
+        )
+
+    def solved(self, columns: Codes, size: Size) -> Ridge:
+        """Solve for all rows."""
+        known, penalty = self.known[2].some(columns), self._penalty(columns, size)
+        slope, offset, triangle = known.solve(penalty)
+        return Ridge(slope, offset, lapack.dtrtri(triangle, lower=1)[0].T, penalty, known)
+
+    def choose(self, columns: Callable[[int, float], Codes]) -> Size:
+        """Return the size with the least two-fold error; `columns` gives what a half chose, for a share of the most."""
+        place, least, found = START, np.inf, Size(0.0, 1.0, 1.0)
+        for share in PAIR_SHARES:
+            error = self._two_fold([columns(half, share) for half in (0, 1)])
+            place = _valley(error, place)
+            if error(*place) < least:
+                least, found = error(*place), Size(share, *_penalties(*place))
+        return found
+
+    def _penalty(self, columns: Codes, size: Size) -> Array:
+        rounding = ROUNDING * float(np.diagonal(self.known[2].gram).max(initial=0.0))
+        return np.where(columns < self.n_curves, size.curve, size.surface) + rounding
+
+    def _two_fold(self, chosen: Sequence[Codes]) -> Callable[[int, int], float]:
+        """Return the two-fold error as a function of the places of penalty and ratio."""
+        folds = [(self.known[half].some(own), self.known[1 - half].some(own), own) for half, own in enumerate(chosen)]
+
+        @cache
+        def error(penalty: int, ratio: int) -> float:
+            size = Size(0.0, *_penalties(penalty, ratio))
+            return sum(other.error(*own.solve(self._penalty(columns, size))[:2]) for own, other, columns in folds)
+
+        return error
+
+
+def _penalties(penalty: int, ratio: int) -> tuple[float, float]:
+    return float(PAIR_PENALTIES[penalty]), float(PAIR_PENALTIES[penalty] * PAIR_RATIOS[ratio])
+
+
+def _valley(error: Callable[[int, int], float], start: tuple[int, int]) -> tuple[int, int]:
+    """Walk downhill along the one axis, then along the other, until neither leads on."""
+    penalty, ratio = start
+    while True:
+        along = descend(lambda place: error(place, ratio), len(PAIR_PENALTIES), penalty)  # noqa: B023 # called here
+        across = descend(lambda place: error(along, place), len(PAIR_RATIOS), ratio)  # noqa: B023 # called here
+        if (along, across) == (penalty, ratio):
+            return penalty, ratio
+        penalty, ratio = along, across
