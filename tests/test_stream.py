@@ -81,12 +81,12 @@ def test_a_streamed_tuned_fit_is_the_fit_in_memory_bit_for_bit(parameters, n, ro
 
 
 def test_a_tuned_fit_in_passes_is_the_fit_at_once(rows, monkeypatch):
-    """Within the contract, since all rows judge here; those that are remembered are in another order."""
+    """Within the contract, since all rows judge here; rows that are remembered come in another order."""
     X, y = rows
-    at_once = LTCNClassifierCV(terms=None).fit(X, y)
+    at_once = LTCNClassifierCV(cases=False, terms=None).fit(X, y)
     monkeypatch.setattr(blocks, "MOST_ROWS", 100)
     monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
-    passes, scores = LTCNClassifierCV(terms=None).fit(X, y), at_once.decision_function(X)
+    passes, scores = LTCNClassifierCV(cases=False, terms=None).fit(X, y), at_once.decision_function(X)
     assert np.abs(passes.decision_function(X) - scores).max() <= 1e-6 * np.abs(scores).max()
     assert (passes.predict(X) == at_once.predict(X)).all()
     np.testing.assert_allclose(passes.cv_results_["stack_weight"], at_once.cv_results_["stack_weight"], atol=1e-6)

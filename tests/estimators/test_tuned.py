@@ -183,8 +183,8 @@ def test_labels_say_how_blocks_differ():
     base = {"phi": 0.8, "activation": "tanh", "inner": "slopes", "scaling": None, "terms": None, "max_iter": 3}
     assert block_labels([base]) == [""]
     assert block_labels([base, base | {"inner": "regression", "terms": 3}]) == [
-        " [slopes, terms=None]",
-        " [regression, terms=3]",
+        " [slopes, no terms]",
+        " [regression, 3 terms]",
     ]
 
 

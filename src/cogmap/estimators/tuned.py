@@ -392,10 +392,14 @@ def as_grid(value: Any) -> list[Any]:
 def block_labels(params: list[dict[str, Any]]) -> list[str]:
     """Return for each block how its parameters differ from the other blocks'; nothing for a single block."""
     differ = [name for name in GRID if len({str(block[name]) for block in params}) > 1]
-    texts = [
-        ", ".join(v if isinstance(v := block[name], str) else f"{name}={v}" for name in differ) for block in params
-    ]
+    texts = [", ".join(_in_words(name, block[name]) for name in differ) for block in params]
     return [f" [{text}]" if text else "" for text in texts]
+
+
+def _in_words(name: str, value: Any) -> str:
+    if name == "terms":
+        return "no terms" if value is None else f"{value} terms"
+    return value if isinstance(value, str) else f"{name}={value}"
 
 
 def stack_weights(members: Sequence[JudgeScores]) -> Array:

@@ -68,7 +68,7 @@ class Split:
         `direction` has shape (N,): a unit vector for a class, or the difference of two for a margin.
         """
         cells = np.ravel_multi_index((np.tile(self.iteration, 2), np.r_[self.concept, self.partner]), shape)
-        return self._summed(direction, cells, shape[0] * shape[1]).reshape(-1, *shape)
+        return self._summed(direction, cells, shape[0] * shape[1]).reshape(len(self.values), *shape)
 
     def surfaces(self, direction: Array) -> tuple[Codes, Array]:
         """Return the pairs of concepts that share terms, shape (P, 2), and what each adds to scores · `direction`."""
