@@ -182,7 +182,7 @@ def run(arguments):
     done = set(results[KEY].itertuples(index=False, name=None))
     too_slow = results[results.error.astype(str).str.startswith("too slow")]
     slow = set(too_slow[["dataset", "method"]].itertuples(index=False, name=None))
-    wanted = [(d, s, f, m) for s in seeds for m in methods for d in datasets for f in range(FOLDS)]
+    wanted = [(d, s, f, m) for s in seeds for m in methods for d in datasets for f in range(arguments.folds)]
     tasks = [task for task in wanted if task not in done]
     count = itertools.count(1)
 
@@ -326,6 +326,7 @@ def main():
     parser.add_argument("--min-rows", type=int, default=0)
     parser.add_argument("--max-rows", type=float, default=np.inf)
     parser.add_argument("--seeds", help="comma-separated; default 42, and 11 for more")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the folds, for a first look")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits at a time")
     parser.add_argument("--threads", type=int, default=1, help="threads of a fit")
     parser.add_argument("--limit", type=int, default=1200, help="seconds that a fold may take")

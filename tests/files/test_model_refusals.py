@@ -116,7 +116,7 @@ EDITS = [
     (f"{FITTED}classes_", {"dtype": "object", "values": [0, 1, 2.5]}, "classes_ must be labels of one type"),
     (f"{FITTED}classes_", {"dtype": "object", "values": [0, "a", "b"]}, "classes_ must be labels of one type"),
     (f"{FITTED}_network_names", ["a", "a"], "_network_names must be one name for each network"),
-    (f"{READOUT}type", "os.system", "type must be one of states, innovations, increments, cases, regions"),
+    (f"{READOUT}type", "os.system", "type must be one of states, innovations, increments, cases, pairs, regions"),
     (f"{READOUT}type", "states", "value lacks 'bias'"),
 ]
 
