@@ -37,6 +37,15 @@ def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     assert len(search.cv_results_["params"]) == 4
 
 
+def test_a_member_that_went_astray_leaves_the_others_their_weights(rng):
+    codes, weight = rng.integers(0, 3, 400), np.ones(400)
+    good = np.eye(3)[codes] + rng.normal(size=(400, 3)) / 4
+    astray = 1e9 * rng.normal(size=(400, 3))
+    alone = stack_weights([JudgeScores(good, codes, weight)])
+    found = stack_weights([JudgeScores(raw, codes, weight) for raw in (good, astray)])
+    np.testing.assert_allclose(found, [alone[0], 0.0], rtol=1e-5)
+
+
 def test_rows_are_remembered_for_each_number_of_terms(wine):
     search = LTCNClassifierCV(inner="slopes", pairs=False).fit(*wine)
     tried = [(params["terms"], params["cases"]) for params in search.cv_results_["params"]]

@@ -405,8 +405,8 @@ def _in_words(name: str, value: Any) -> str:
 def stack_weights(members: Sequence[JudgeScores]) -> Array:
     """Return non-negative weights of the members, with the least leave-one-out squared error of their sum.
 
-    Scores are taken less the prior. A ridge of 1e-6 of their mean square decides between members that agree. Members
-    that would have less than `LEAST_WEIGHT` are left out: they cost more than they tell.
+    Scores are taken less the prior. A ridge of 1e-6 of their own mean square decides between members that agree.
+    Members that would have less than `LEAST_WEIGHT` are left out: they cost more than they tell.
     """
     _, codes, weight = members[0]
     n_classes = members[0].raw.shape[1]
@@ -416,7 +416,8 @@ def stack_weights(members: Sequence[JudgeScores]) -> Array:
     gram = columns @ columns.T
     if not gram.any():
         return np.zeros(len(gram))
-    gram += 1e-6 * np.trace(gram) / len(gram) * np.eye(len(gram))
+    own = np.diagonal(gram)
+    gram = gram + 1e-6 * np.diag(np.where(own > 0, own, own.max()))
     weights, kept, wanted = np.zeros(len(gram)), np.arange(len(gram)), columns @ target
     while True:
         R = np.linalg.cholesky(gram[np.ix_(kept, kept)]).T

@@ -7,6 +7,7 @@ import pytest
 
 from cogmap.core.decision.decision import class_covariance, decide
 from cogmap.core.fit.fit import fit_network, passable, remember
+from cogmap.core.fit.judges import for_themselves
 from cogmap.core.network.constraints import Bounds
 from cogmap.core.readout.regions import RegionReadout
 from cogmap.core.sums import sources, threads
@@ -201,6 +202,15 @@ def test_the_rows_that_judge_are_remembered(few, rng, monkeypatch):
     np.testing.assert_allclose(class_covariance(inside, judges.codes, judges.weight), remembering.between, atol=1e-9)
     error = [((np.eye(3)[judges.codes] - raw) ** 2).mean() for raw in (inside, remembering.scores.raw)]
     assert error[0] < error[1] < 0.2
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_judges_of_a_rare_class_are_left_out_as_they_weigh(times, rng):
+    """A copy of a judge whose class counts less, or more, than its rows do is that much lighter, or heavier."""
+    frequency = np.where(rng.random(40) < 0.5, times, 1.0)
+    factor = np.array([0.1, 2.5])[np.arange(40) % 2]
+    rows = Rows(rng.random((40, 2)), np.arange(40) % 2, frequency * factor, np.ones(40), 2)
+    np.testing.assert_allclose(for_themselves(rows).unit, factor)
 
 
 def test_what_needs_all_rows_at_once_is_not_passable():

@@ -26,7 +26,7 @@ from ..sums.statistics import Range
 from ..types import Array
 from . import at_once
 from .at_once import ReadoutFit
-from .judges import choose_judges, most_judges
+from .judges import choose_judges, for_themselves, most_judges
 from .model import Model, Settings, Summary, summarise
 from .network import Draft, draft, initial_states
 from .shrinking import innovations, mapped, sample, sample_sizes, shrink
@@ -89,10 +89,10 @@ def fit_network(
     if settings.alpha == "loo":
         known = innovations(plan)
         followed = states.through(partial(mapped, plan.network, plan.reference, known.basis))
-        return _fit(plan, ReadoutFit(*shrink(plan, known, followed)), summary, judges)
+        return _fit(plan, ReadoutFit(*shrink(plan, known, followed)), summary, for_themselves(judges))
     solved, smoother, _ = _ridge(plan)
     scores = states.through(partial(designed, smoother.frame)).reduce(partial(scored, smoother, census.mass))
-    return _fit(plan, ReadoutFit(solved, scores, smoother.between), summary, judges)
+    return _fit(plan, ReadoutFit(solved, scores, smoother.between), summary, for_themselves(judges))
 
 
 def _ridge(plan: Draft) -> tuple[ReadoutFacts, Smoother, Source[Design]]:

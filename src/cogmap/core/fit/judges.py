@@ -10,6 +10,7 @@ trusted depends on it.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -84,6 +85,17 @@ def candidates(space: Space, rows: Rows, keys: Keys, limits: Sequence[int], size
     own = (space.xp.nonzero((rows.codes == code) & (keys <= limit))[0] for code, limit in enumerate(limits))
     parts = (rows.unit[:, None], rows.X)
     return tuple(Sample.from_block(space, None, keys, parts, rows.weight, size, among=among) for among in own)
+
+
+def for_themselves(judges: Rows) -> Rows:
+    """Return judges as rows of a fit of their own, in which one copy weighs as much more or less as they do.
+
+    What was left out of a fit of all rows is one copy as it was; of a fit of judges it is one as it is weighed here. No
+    copy weighs more than its row did, so that the least ratio of a class is the factor of its weights.
+    """
+    factor = np.full(judges.n_classes, np.inf)
+    np.minimum.at(factor, judges.codes, judges.weight / judges.unit)
+    return replace(judges, unit=judges.unit * factor[judges.codes])
 
 
 def judges_from(parts: Sequence[Sample], mass: Array) -> Rows:
