@@ -17,6 +17,7 @@ from ..explain import relevance
 from ..explain.explanation import Explanation, explain, row_labels
 from ..explain.relevance import GroupedRelevance
 from ..explain.relevance_table import RelevanceTable
+from ..explain.resemblance import regions_frame, resemblance_frame
 from ..intake.checks import checked_rows
 
 
@@ -56,6 +57,30 @@ class Explainable:
         check_is_fitted(self)
         # The paper's kind reads weights alone: it takes any X.
         return relevance.relevance(self.fitted_, None if kind == "paper" else self._known_rows(X), kind, per_class)
+
+    def resemblance(self) -> Any:
+        """Return what makes two rows alike for a model that remembers rows: how far each concept counts.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``network``, ``concept`` and ``share`` of squared distance, the largest first. Each network in whose
+            concepts rows are remembered has a metric of its own.
+        """
+        check_is_fitted(self)
+        return resemblance_frame(self.fitted_)
+
+    def regions(self) -> Any:
+        """Return the regions within which rows are compared, as rules.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``network``, ``rule`` ("age is above 25 and hours is at most 40") and ``cases``, the number of
+            remembered rows.
+        """
+        check_is_fitted(self)
+        return regions_frame(self.fitted_)
 
     def relevance_table(
         self, X: ArrayLike | None = None, *, kind: Literal["model", "data", "paper"] = "model"
