@@ -10,7 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
 from cogmap.core.sums.rows import JudgeScores
-from cogmap.estimators.tuned import block_labels, stack_weights
+from cogmap.estimators.stacking import stack_weights
+from cogmap.estimators.tuned import block_labels
 
 
 @parametrize_with_checks([LTCNClassifierCV()])

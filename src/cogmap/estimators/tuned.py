@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from numbers import Integral
@@ -11,17 +10,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from ..core.constants import CASE_CONCEPTS, TERM_CONCEPTS, TERMS
-from ..core.decision.decision import Decision, class_shares, decide, log_loss, score_labels
+from ..core.decision.decision import Decision, class_shares, decide
 from ..core.fit.fit import NetworkFit, fit_network, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
-from ..core.fit.model import Model, Settings, Summary
+from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
 from ..core.fit.pairs import read_pairs
 from ..core.network.reasoning import Rule
-from ..core.readout.states import ReadoutFacts
 from ..core.sums.rows import JudgeScores, Rows
 from ..core.sums.sources import Source
 from ..core.sums.statistics import Range
@@ -35,51 +32,14 @@ from ..knowledge.edges import check_terms
 from .base import NetworkClassifier, refused_parameters
 from .classifier import LTCNClassifier
 from .fitting import fit_arrays
+from .stacking import Candidate, loo_scores, stack_weights
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 ONE_HOT = np.array([0.0, 1.0])
 TIE = 1e-9
 """Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
 
-LEAST_WEIGHT = 0.05
-"""Least weight of a member of the stack."""
-
 GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One configuration, fitted; `loo` is what leave-one-out says of it."""
-
-    params: dict[str, Any]
-    network: NetworkFit
-    loo: dict[str, float]
-    seconds: float
-
-    @property
-    def model(self) -> Model:
-        """Its network."""
-        return self.network.model
-
-    @property
-    def solved(self) -> ReadoutFacts:
-        """What is known about its readout."""
-        return self.network.solved
-
-    @property
-    def scores(self) -> JudgeScores:
-        """Leave-one-out scores of the rows that judge, on the scale of the one-hot."""
-        return self.network.scores
-
-    @property
-    def complexity(self) -> tuple[bool, bool, int, float]:
-        """Larger for less simple models: cases, then pairs, then concepts, then degrees of freedom."""
-        return (
-            self.params["cases"],
-            "pairs" in self.params,
-            len(self.model.network.bias),
-            self.solved.degrees_of_freedom,
-        )
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -400,44 +360,3 @@ def _in_words(name: str, value: Any) -> str:
     if name == "terms":
         return "no terms" if value is None else f"{value} terms"
     return value if isinstance(value, str) else f"{name}={value}"
-
-
-def stack_weights(members: Sequence[JudgeScores]) -> Array:
-    """Return non-negative weights of the members, with the least leave-one-out squared error of their sum.
-
-    Scores are taken less the prior. A ridge of 1e-6 of their own mean square decides between members that agree.
-    Members that would have less than `LEAST_WEIGHT` are left out: they cost more than they tell.
-    """
-    _, codes, weight = members[0]
-    n_classes = members[0].raw.shape[1]
-    prior, root = class_shares(codes, weight, n_classes), np.sqrt(weight)[:, None]
-    columns = np.array([((scores.raw - prior) * root).ravel() for scores in members])
-    target = ((np.eye(n_classes)[codes] - prior) * root).ravel()
-    gram = columns @ columns.T
-    if not gram.any():
-        return np.zeros(len(gram))
-    own = np.diagonal(gram)
-    gram = gram + 1e-6 * np.diag(np.where(own > 0, own, own.max()))
-    weights, kept, wanted = np.zeros(len(gram)), np.arange(len(gram)), columns @ target
-    while True:
-        R = np.linalg.cholesky(gram[np.ix_(kept, kept)]).T
-        solved = nnls(R, np.linalg.solve(R.T, wanted[kept]))[0]
-        if len(kept) == 1 or (solved >= LEAST_WEIGHT).all() or not solved.any():
-            break
-        kept = kept[solved >= min(LEAST_WEIGHT, solved.max())]
-    weights[kept] = solved
-    return weights
-
-
-def loo_scores(scores: JudgeScores, decision: Decision) -> dict[str, float]:
-    """Return the leave-one-out value of every scoring, larger being better."""
-    raw, codes, weight = scores
-    target = np.eye(raw.shape[1])[codes]
-    decoded = decision(raw)
-    predicted = decision.codes(decoded)
-    return {
-        "squared_error": -float(weight @ ((target - raw) ** 2).sum(axis=1) / weight.sum()),
-        "error": score_labels("accuracy", predicted, codes, weight) - 1,
-        "kappa": score_labels("kappa", predicted, codes, weight),
-        "log_loss": -log_loss(decoded, codes, weight),
-    }
