@@ -9,6 +9,7 @@ from sklearn.metrics import cohen_kappa_score, log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
+from cogmap.core.decision.decision import class_covariance
 from cogmap.core.sums.rows import JudgeScores
 from cogmap.estimators.stacking import stack_weights
 from cogmap.estimators.tuned import block_labels
@@ -45,6 +46,25 @@ def test_a_member_that_went_astray_leaves_the_others_their_weights(rng):
     alone = stack_weights([JudgeScores(good, codes, weight)])
     found = stack_weights([JudgeScores(raw, codes, weight) for raw in (good, astray)])
     np.testing.assert_allclose(found, [alone[0], 0.0], rtol=1e-5)
+
+
+def test_kinds_of_members_without_which_the_log_loss_is_smaller_are_left_out(rng):
+    """Scores of the least squared error may be worse to decide by: here they are wrong for one row in eight."""
+    codes, weight = np.arange(400) % 4, np.ones(400)
+    target = np.eye(4)[codes]
+    exact = 0.2 * target + 0.01 * rng.normal(size=(400, 4))
+    wrong = rng.random(400) < 0.12
+    close = np.where(wrong[:, None], np.eye(4)[(codes + 1) % 4], target) * 0.9
+
+    def member(raw, kind):
+        network = SimpleNamespace(between=class_covariance(raw, codes, weight))
+        return SimpleNamespace(scores=JudgeScores(raw, codes, weight), network=network, kind=kind)
+
+    search = LTCNClassifierCV()
+    search.classes_ = np.arange(4)
+    candidates = [member(exact, "network"), member(close, "cases")]
+    assert (stack_weights([c.scores for c in candidates]) > 0).all()
+    assert search._stacked(candidates)[1] == 0
 
 
 def test_rows_are_remembered_for_each_number_of_terms(wine):

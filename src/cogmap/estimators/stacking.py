@@ -43,6 +43,13 @@ class Candidate:
         return self.network.scores
 
     @property
+    def kind(self) -> str:
+        """What it is: remembered rows, curves and surfaces, or a network with terms or without."""
+        if self.params["cases"]:
+            return "cases"
+        return "pairs" if self.params.get("pairs") else "network" if self.params["terms"] is None else "terms"
+
+    @property
     def complexity(self) -> tuple[bool, bool, int, float]:
         """Larger for less simple models: cases, then pairs, then concepts, then degrees of freedom."""
         return (
