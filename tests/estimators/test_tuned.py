@@ -204,6 +204,14 @@ def test_no_varying_feature_predicts_the_most_frequent_class():
     assert list(model.predict([[1, 1], [2, 3]])) == ["b", "b"]
 
 
+@pytest.mark.parametrize("X", [[0, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2]])
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")
+def test_a_handful_of_rows_is_fitted(X):
+    """Also where all rows that teach a metric are alike."""
+    y = np.arange(len(X)) % 2
+    assert np.isfinite(LTCNClassifierCV().fit(np.array(X, float)[:, None], y).predict_proba([[0.0], [1.0]])).all()
+
+
 def test_a_column_out_of_range_is_named(wine):
     with pytest.raises(ValueError, match=r"column 'alcohol' goes from 11\.03 to 14\.83"):
         LTCNClassifierCV(scaling=None).fit(*wine)

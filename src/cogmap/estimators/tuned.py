@@ -228,7 +228,7 @@ feature_importances_, fitted_
         while len(kept) > 1:
             trials = [(*self._judged(candidates, [k in kept - {out} for k in kinds]), out) for out in sorted(kept)]
             fewer, loss, out = min(trials, key=lambda trial: trial[1])
-            if not loss < best:
+            if not loss < best - TIE:
                 break
             weights, best, kept = fewer, loss, kept - {out}
         return weights

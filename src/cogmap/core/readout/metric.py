@@ -8,9 +8,9 @@ Which directions count (all, or those of single concepts), how many rounds, and 
 rows that the metric has not seen. Few rows are judged in folds, each with a metric that the other folds taught. Of many
 rows some are drawn: one group judges the metric that all others teach together.
 
-Easy to get wrong: leave-one-out in the last metric is blind, because the metric has seen the class of the row. On small
-tables it calls an error of .30 one of .05. Hence the folds, whose metrics are handed on: leave-one-out in the metric of
-its fold is honest for a row.
+Easy to get wrong: leave-one-out in the last metric is blind, because the metric has seen the class of the row. Hence
+the folds, whose metrics are handed on: leave-one-out in the metric of its fold is honest for a row
+(`benchmarks/honesty.py`).
 """
 
 from collections.abc import Sequence
@@ -256,6 +256,8 @@ def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:
     centred = initial - mean
     value, vector = np.linalg.eigh((centred * share[:, None]).T @ centred)
     value = np.maximum(value, 0.0)
+    if not value.any():
+        return Metric(mean, np.eye(len(mean)))  # rows that are all alike have no unit of distance
     scaled = value + ridge * value.mean()
     return Metric(mean, vector / np.sqrt(scaled * 2 * (value / scaled).sum()))
 
@@ -279,5 +281,5 @@ def _scaled(rows: Examples, matrix: Array) -> Metric:
     """Return a metric whose root mean square distance of two rows is 1."""
     share = rows.weight / rows.weight.sum()
     mean = share @ rows.initial
-    spread_of_rows = share @ ((rows.initial - mean) @ matrix) ** 2
-    return Metric(mean, matrix / np.sqrt(2 * spread_of_rows.sum()))
+    variance = float((share @ ((rows.initial - mean) @ matrix) ** 2).sum())
+    return Metric(mean, matrix / np.sqrt(2 * variance) if variance > 0 else matrix)
