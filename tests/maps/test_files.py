@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cogmap import CognitiveMap, read_map, write_map
 from cogmap.maps import from_text, to_text
@@ -195,6 +196,24 @@ def test_bad_files_are_refused_in_words(text, message):
     with pytest.raises(ValueError, match=message) as caught:
         from_text(text, "m")
     assert str(caught.value).startswith("m: ")
+
+
+@settings(max_examples=150)
+@given(
+    form=st.sampled_from(FORMS),
+    at=st.integers(0, 2000),
+    removed=st.integers(0, 20),
+    inserted=st.binary(max_size=6) | st.sampled_from([b"<", b'"', b",", b"\x00", b"1e999", b"\n\n", b"{", b"-"]),
+)
+def test_a_damaged_file_is_read_or_refused_in_words(form, at, removed, inserted):
+    content = to_text(MEADOW, form).encode()
+    at %= len(content)
+    try:
+        found = from_text(content[:at] + inserted + content[at + removed :], "m")
+    except ValueError as error:
+        assert str(error).startswith("m: ")
+    else:
+        assert np.isfinite(found.weights).all()
 
 
 def test_what_a_form_cannot_hold_is_refused():
