@@ -57,9 +57,9 @@ function TakeIn({ store }) {
     wrong.value = await change(store, "add_knowledge", { text: await file.text(), format, author: author.value, reason: reason.value });
     if (!wrong.value) store.said.value = "The statements are in the history; the model is fitted again.";
   };
-  return html`<form class="export" onSubmit=${take} aria-label="Take in statements"><div><h3>Take in statements</h3>
+  return html`<form class="export taken" onSubmit=${take} aria-label="Take in statements"><div><h3>Take in statements</h3>
       <p class="muted">a file of statements (.toml, .json) of another expert, as one change</p></div>
-    <label class="field">File<input type="file" accept=".toml,.json" required onChange=${(event) => (picked.value = { files: [...event.currentTarget.files] })} /></label>
+    <label class="field"><span class="muted">File</span><input type="file" accept=".toml,.json" required onChange=${(event) => (picked.value = { files: [...event.currentTarget.files] })} /></label>
     <${Input} label="Who takes it in" value=${author.value} required onInput=${(text) => (author.value = text)} />
     <${Input} label="Why" value=${reason.value} required onInput=${(text) => (reason.value = text)} />
     <button type="submit">Take in and refit</button>

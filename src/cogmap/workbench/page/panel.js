@@ -137,7 +137,7 @@ function ConceptPanel({ store, lens }) {
   return html`<p>${percent(relevance)} of the relevance. ${name !== column && `A term of the column ${column}.`} Bias ${signed(net.bias[index])}.</p>
     <${EdgeList} key=${`out ${name}`} store=${store} title="Acts on" end="target" edges=${edges.filter((edge) => edge.source === index)} />
     <${EdgeList} key=${`in ${name}`} store=${store} title="Is acted on by" end="source" edges=${edges.filter((edge) => edge.target === index)} />
-    <${Select} label="State about the edge from here to" value="" onChange=${to} options=${[["", "choose a concept"], ...others.map((one) => [one.name, one.name])]} />
+    <div class="stating"><${Select} label="Edge to" value="" onChange=${to} options=${[["", "choose a concept to state something"], ...others.map((one) => [one.name, one.name])]} /></div>
     <details><summary>Declare ${column} irrelevant</summary>
       <p class="muted">It becomes no concept, and no prediction depends on it.</p>
       <${Stating} key=${column} store=${store} label=${`Declare ${column} irrelevant and refit`} send=${() => statement("irrelevant", { source: column })} />

@@ -4,8 +4,8 @@ import { niceTicks } from "./geometry.js";
 import { number, percent, signed } from "./words.js";
 
 export const LINES = 6;
-const WIDE = 560;
-const HIGH = 240;
+const WIDE = 400;
+const HIGH = 210;
 const EDGES = { left: 46, right: 12, top: 10, bottom: 30 };
 
 /** Parts of a whole, one bar a line; `was` is the value to compare with, drawn as a tick. */

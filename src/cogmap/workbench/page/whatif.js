@@ -28,12 +28,14 @@ function useRow(store) {
   };
   const set = (values) => {
     changed.value = values;
-    flips.value = null;
     follow(at(base.value.row, values));
   };
   const search = async () => {
     slow.value = "Searching …";
-    flips.value = await ask(store, "changes", at(base.value.row, changed.value));
+    const asked = changed.value;
+    const { class: _, ...payload } = at(base.value.row, asked);
+    const found = await ask(store, "changes", payload);
+    flips.value = found && { ...found, asked };
     slow.value = null;
   };
   return { base, answer, changed, klass, flips, slow, begin, set, search, again: () => follow(at(base.value.row, changed.value)) };
@@ -114,7 +116,7 @@ function Flips({ row }) {
     ${found && html`<${Choice} label="How many columns change" value=${form.value} onChange=${(value) => (form.value = value)}
         options=${[["one", `One column (${found.one.length})`], ["two", `Two columns (${found.two.length})`]]} />
       ${list.length === 0 ? html`<p>None was found.</p>` : html`<ol class="edges">${list.slice(0, 10).map((change, k) => html`<${Flip} key=${k} change=${change} row=${row} />`)}</ol>`}
-      <p class="muted">${found.note}</p>`}
+      <p class="muted">${found.note} ${found.asked !== row.changed.value && "The row was changed since then."}</p>`}
   </section>`;
 }
 
@@ -135,11 +137,11 @@ export function WhatIf({ store }) {
     <${Controls} store=${store} row=${row} />
     <div class="results">
       <${Outcome} row=${row} />
+      <${Flips} row=${row} />
+      <${Trajectory} networks=${trajectory} before=${row.base.value.trajectory} />
       <section><h3>Evidence</h3>
         <${Select} label="for" value=${row.klass.value} onChange=${choose} options=${[["", "the predicted class"], ...classes]} />
         <${Evidence} evidence=${evidence} /></section>
-      <${Trajectory} networks=${trajectory} />
-      <${Flips} row=${row} />
     </div>
     <${Scenarios} store=${store} row=${row} />
   </div>`;
