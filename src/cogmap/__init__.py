@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from .estimators.tabular import TabularClassifier
     from .estimators.tuned import LTCNClassifierCV
     from .knowledge import Knowledge
+    from .maps import CognitiveMap, read_map, write_map
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CognitiveMap": "maps",
     "DataFileError": "errors",
     "IllConditionedWarning": "errors",
     "Knowledge": "knowledge",
@@ -42,8 +44,11 @@ _HOMES = {
     "UnseenValueWarning": "errors",
     "UnusableColumnError": "errors",
     "load": "estimators.loading",
+    "read_map": "maps",
+    "write_map": "maps",
 }
 __all__ = [
+    "CognitiveMap",
     "DataFileError",
     "IllConditionedWarning",
     "Knowledge",
@@ -60,6 +65,8 @@ __all__ = [
     "UnseenValueWarning",
     "UnusableColumnError",
     "load",
+    "read_map",
+    "write_map",
 ]
 
 
