@@ -43,9 +43,10 @@ def workbench(model: Any, X: Any, y: Any, **options: Any) -> Any:
 @cache
 def _widget_class() -> Any:
     anywidget, traitlets = module("anywidget", "notebook"), module("traitlets", "notebook")
+    base: Any = anywidget.AnyWidget
     files = {name: content.decode() for name, content in page_files().items() if name.endswith((".js", ".css"))}
 
-    class WorkbenchWidget(anywidget.AnyWidget):  # type: ignore[misc]
+    class WorkbenchWidget(base):
         """A workbench as a widget."""
 
         _esm = (resources.files(__package__) / "widget.js").read_text(encoding="utf-8")
