@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from .estimators.tabular import TabularClassifier
     from .estimators.tuned import LTCNClassifierCV
     from .knowledge import Knowledge
+    from .maps import CognitiveMap, read_map, write_map
+    from .workbench.widget import workbench
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CognitiveMap": "maps",
     "DataFileError": "errors",
     "IllConditionedWarning": "errors",
     "Knowledge": "knowledge",
@@ -42,8 +45,11 @@ _HOMES = {
     "UnseenValueWarning": "errors",
     "UnusableColumnError": "errors",
     "load": "estimators.loading",
+    "read_map": "maps",
+    "write_map": "maps",
 }
 __all__ = [
+    "CognitiveMap",
     "DataFileError",
     "IllConditionedWarning",
     "Knowledge",
@@ -60,11 +66,16 @@ __all__ = [
     "UnseenValueWarning",
     "UnusableColumnError",
     "load",
+    "read_map",
+    "workbench",
+    "write_map",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: scikit-learn takes a second to load, and brings in pandas."""
+    if name == "workbench":  # a room that can be called
+        return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -62,8 +62,13 @@ def from_toml(content: str) -> list[Statement]:
 
 def from_json(content: str) -> list[Statement]:
     """Read statements from JSON."""
+    return _statements(json_values(content))
+
+
+def json_values(content: str) -> Any:
+    """Return what a text in JSON holds; refuse what is no JSON, or has a key twice."""
     try:
-        return _statements(_parsed(partial(json.loads, object_pairs_hook=_once), content))
+        return _parsed(partial(json.loads, object_pairs_hook=_once), content)
     except json.JSONDecodeError as error:
         raise ValueError(f"this is not valid JSON, {error}: correct it there.") from error
 
@@ -73,7 +78,7 @@ def _parsed(parse: Callable[[str], Any], content: str) -> Any:
     try:
         return parse(content.removeprefix("\ufeff"))
     except RecursionError:
-        raise ValueError("values are nested too deeply: a statement holds plain values only.") from None
+        raise ValueError("values are nested too deeply: use plain values only.") from None
     except (json.JSONDecodeError, tomllib.TOMLDecodeError):
         raise
     except ValueError as error:
