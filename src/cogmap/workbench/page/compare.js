@@ -89,9 +89,9 @@ export function Compare({ store }) {
   if (!answer.value || !history.value) return html`<${Wait} />`;
   const got = answer.value;
   if (history.value.entries.length < 2) {
-    return html`<div class="page"><h2>Before and after</h2><p>Nothing was changed yet. State something about an edge of the map: what it does to the model is shown here.</p></div>`;
+    return html`<div class="page"><p>Nothing was changed yet. State something about an edge of the map: what it does to the model is shown here.</p></div>`;
   }
-  return html`<div class="page compare"><h2>Before and after</h2>
+  return html`<div class="page compare">
     <${Versions} store=${store} entries=${history.value.entries} answer=${got} />
     ${!got.ready && html`<p class="note">${got.message}</p>`}
     ${got.ready && html`<p>${got.measured}</p>

@@ -69,7 +69,7 @@ function TakeIn({ store }) {
 export function Out({ store }) {
   const asked = useSignal(0);
   const answer = useAnswer(store, "files", {}, asked.value);
-  return html`<div class="page out"><h2>Files</h2>
+  return html`<div class="page out">
     <p>Files are written to <code>${store.state.value.folder}</code>, and nowhere else.</p>
     ${KINDS.map(([what, title, text, suffix, suffixes]) => html`<${Export} key=${what} store=${store} what=${what} title=${title} text=${text} suffix=${suffix}
       suffixes=${suffixes} onWritten=${() => (asked.value += 1)} />`)}
