@@ -22,6 +22,7 @@ from .comparing import Version, compared
 from .fitting import Job, Report, Task, Worker, log
 from .folder import Folder
 from .history import History
+from .measuring import stated_in
 from .session_file import Content, SessionFile
 from .sheet import Sheet
 
@@ -70,7 +71,7 @@ class Held:
         self.folder = Folder.of(folder, kept if session is None else (*kept, session))
         self.file = None if session is None else SessionFile(session, model_digest(subject), rows_digest(subject))
         self.lock = threading.RLock()
-        knowledge = subject.network.knowledge_
+        knowledge = stated_in(subject.model)
         self.versions: dict[Knowledge, Version] = {knowledge: Version(subject)}
         self.doing, self._begun = Progress(), 0
         self._worker = Worker()

@@ -25,6 +25,7 @@ from ..knowledge import Knowledge
 from ..quality.evaluation import from_probabilities
 from ..quality.folds import fold_models, possible_folds
 from ..report.subject import Subject
+from ..tables.knowledge import by_concept
 
 SCORES = ("accuracy", "kappa", "log_loss")
 MOST_EFFECTS = 6
@@ -78,6 +79,14 @@ def fit_under(model: Any, knowledge: Knowledge, X: Any, labels: NDArray[Any]) ->
     again = clone(model).set_params(classifier=network).fit_columns(X, labels, model.columns_)
     again.target_name_ = model.target_name_
     return again
+
+
+def stated_in(model: Any) -> Knowledge:
+    """Return what a model was fitted under, in names of columns where it was stated so."""
+    if not isinstance(model, TabularClassifier):
+        return model.knowledge_
+    stated, given = model.classifier_.knowledge_, getattr(model.classifier, "knowledge", None) or Knowledge()
+    return given if by_concept(given, model.columns_) == stated else stated
 
 
 def relevance_shares(model: Any) -> Array:
