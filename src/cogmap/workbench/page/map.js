@@ -5,7 +5,7 @@
 import { computed, html, signal, useComputed, useEffect, useId, useLayoutEffect, useRef } from "./vendor/preact.js";
 import { isLit } from "./edges.js";
 import { curve, ringPoints, ringRadius } from "./geometry.js";
-import { percent, shortened, signed } from "./words.js";
+import { relevant, shortened, signed } from "./words.js";
 
 const LEAST_NODE = 5;
 const LARGEST_NODE = 15;
@@ -117,7 +117,7 @@ function Node({ lens, index, concept, spot, selected, onKey, onPick }) {
   const radius = useComputed(() => spot.value.radius.toFixed(1));
   const over = () => (lens.hovered.value = { concept: index });
   return html`<g class=${look} data-concept=${index} role="button" aria-pressed=${selected ? "true" : "false"}
-    tabindex=${lens.active.value === index ? 0 : -1} aria-label=${`${concept.name}, ${percent(concept.relevance)} of the relevance`}
+    tabindex=${lens.active.value === index ? 0 : -1} aria-label=${`${concept.name}, ${relevant(concept.relevance)}`}
     onPointerEnter=${over} onPointerLeave=${() => (lens.hovered.value = null)} onClick=${() => onPick(index)}
     onFocus=${over} onBlur=${() => (lens.hovered.value = null)} onKeyDown=${(event) => onKey(event, index)}>
     <circle cx=${x} cy=${y} r=${radius} />
@@ -269,7 +269,7 @@ export function Pointed({ store, lens }) {
     const { name, relevance } = net.concepts[hovered.concept];
     const out = lens.shown.value.filter((edge) => edge.source === hovered.concept).length;
     const into = lens.shown.value.filter((edge) => edge.target === hovered.concept).length;
-    text = `${name}: ${percent(relevance)} of the relevance; ${out} edges out, ${into} in at this threshold.`;
+    text = `${name}: ${relevant(relevance)}; ${out} edges out, ${into} in at this threshold.`;
   }
   return html`<p class="pointed">${text}</p>`;
 }

@@ -53,8 +53,8 @@ function TakeIn({ store }) {
     event.preventDefault();
     const [file] = picked.value?.files ?? [];
     if (!file) return;
-    const format = file.name.endsWith(".json") ? "json" : "toml";
-    wrong.value = await change(store, "add_knowledge", { text: await file.text(), format, author: author.value, reason: reason.value });
+    const form = file.name.endsWith(".json") ? "json" : "toml";
+    wrong.value = await change(store, "add_knowledge", { text: await file.text(), form, author: author.value, reason: reason.value });
     if (!wrong.value) store.said.value = "The statements are in the history; the model is fitted again.";
   };
   return html`<form class="export taken" onSubmit=${take} aria-label="Take in statements"><div><h3>Take in statements</h3>

@@ -1,7 +1,7 @@
 // The panel beside the map: what is selected, what may be stated about it, and all that is stated.
 import { html, useEffect, useId, useRef, useSignal } from "./vendor/preact.js";
 import { change } from "./store.js";
-import { count, percent, signed } from "./words.js";
+import { count, relevant, signed } from "./words.js";
 import { Input, Select } from "./parts.js";
 
 const LISTED = 8;
@@ -134,7 +134,7 @@ function ConceptPanel({ store, lens }) {
   const edges = lens.edges.value;
   const others = net.concepts.filter((concept) => concept.name !== name);
   const to = (target) => target && (store.selected.value = { source: name, target });
-  return html`<p>${percent(relevance)} of the relevance. ${name !== column && `A term of the column ${column}.`} Bias ${signed(net.bias[index])}.</p>
+  return html`<p>${relevant(relevance)}. ${name !== column && `A term of the column ${column}.`} Bias ${signed(net.bias[index])}.</p>
     <${EdgeList} key=${`out ${name}`} store=${store} title="Acts on" end="target" edges=${edges.filter((edge) => edge.source === index)} />
     <${EdgeList} key=${`in ${name}`} store=${store} title="Is acted on by" end="source" edges=${edges.filter((edge) => edge.target === index)} />
     <div class="stating"><${Select} label="Edge to" value="" onChange=${to} options=${[["", "choose a concept to state something"], ...others.map((one) => [one.name, one.name])]} /></div>

@@ -7,6 +7,16 @@ import { ask, newest } from "./store.js";
 import { Trajectory } from "./trajectory.js";
 import { cell, percent } from "./words.js";
 
+/** Ask for what is quick while a slider moves, and for the evidence when it rests. */
+async function answered(store, answer, payload, newer) {
+  const quick = await ask(store, "what_if", { ...payload, parts: ["trajectory"] });
+  if (!quick) return;
+  answer.value = { ...quick, evidence: answer.value.evidence };
+  if (newer()) return;
+  const slow = await ask(store, "what_if", { ...payload, parts: ["evidence"] });
+  if (slow && !newer()) answer.value = { ...quick, evidence: slow.evidence };
+}
+
 /** The row that is changed, what was changed, and the answers: signals, and the ways to change them. */
 function useRow(store) {
   const base = useSignal(null);
@@ -16,7 +26,7 @@ function useRow(store) {
   const flips = useSignal(null);
   const slow = useSignal(null);
   const at = (row, values) => ({ ...(row === null ? {} : { row }), values, ...(klass.value ? { class: klass.value } : {}) });
-  const follow = useMemo(() => newest((payload) => ask(store, "what_if", payload), (got) => (answer.value = got)), []);
+  const follow = useMemo(() => newest((payload, newer) => answered(store, answer, payload, newer)), []);
   const begin = async (row, values = {}) => {
     const start = await ask(store, "what_if", at(row, {}));
     if (!start) return;

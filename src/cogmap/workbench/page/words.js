@@ -20,6 +20,10 @@ export function percent(share) {
   return `${hundred.toFixed((hundred > 0 && hundred < 10) || (hundred > 99 && hundred < 100) ? 1 : 0)} %`;
 }
 
+export function relevant(share) {
+  return share === null ? "relevance not computed yet" : `${percent(share)} of the relevance`;
+}
+
 export function cell(value) {
   if (value === null || value === undefined) return "missing";
   return typeof value === "number" ? number(value, 6) : String(value);
