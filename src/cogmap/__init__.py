@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .estimators.tabular import TabularClassifier
     from .estimators.tuned import LTCNClassifierCV
     from .knowledge import Knowledge
-    from .maps import CognitiveMap, read_map, write_map
+    from .maps import CognitiveMap, compare_maps, map_of, merge_maps, read_map, simulate, write_map
     from .workbench.widget import workbench
 
 __version__ = "0.1.0"
@@ -44,8 +44,12 @@ _HOMES = {
     "UnreliableRelevanceWarning": "errors",
     "UnseenValueWarning": "errors",
     "UnusableColumnError": "errors",
+    "compare_maps": "maps",
     "load": "estimators.loading",
+    "map_of": "maps",
+    "merge_maps": "maps",
     "read_map": "maps",
+    "simulate": "maps",
     "write_map": "maps",
 }
 __all__ = [
@@ -65,8 +69,12 @@ __all__ = [
     "UnreliableRelevanceWarning",
     "UnseenValueWarning",
     "UnusableColumnError",
+    "compare_maps",
     "load",
+    "map_of",
+    "merge_maps",
     "read_map",
+    "simulate",
     "workbench",
     "write_map",
 ]

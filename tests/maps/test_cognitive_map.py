@@ -55,6 +55,6 @@ def test_too_many_concepts_are_refused_before_they_take_memory():
 
 
 def test_public_names():
-    for name in ("CognitiveMap", "read_map", "write_map"):
+    for name in ("CognitiveMap", "compare_maps", "map_of", "merge_maps", "read_map", "simulate", "write_map"):
         assert name in cogmap.__all__
         assert getattr(cogmap, name) is getattr(cogmap.maps, name)

@@ -76,13 +76,27 @@ def test_pandas_reads_the_matrix_with_sources_as_rows():
 
 
 def test_files_by_their_names(tmp_path):
-    for name, form in {"a.csv": None, "b.csv": "matrix", "c.graphml": None, "d.json": None}.items():
+    for name, form in {
+        "a.csv": None,
+        "b.csv": "matrix",
+        "b.matrix.csv": None,
+        "c.graphml": None,
+        "d.json": None,
+    }.items():
         back = read_map(write_map(MEADOW, tmp_path / name, form=form))
         assert np.array_equal(back.ordered(MEADOW.names).weights, MEADOW.weights)
+    assert (tmp_path / "b.matrix.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     (tmp_path / "e.csv.gz").write_bytes(gzip.compress(to_text(MEADOW, "edges").encode()))
     assert read_map(tmp_path / "e.csv.gz") == read_map(tmp_path / "a.csv")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "c.graphml", "d.json", "e.csv.gz"]
-    with pytest.raises(ValueError, match=r"x.txt ends with '.txt': name a map .csv, .graphml, .json"):
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.csv",
+        "b.csv",
+        "b.matrix.csv",
+        "c.graphml",
+        "d.json",
+        "e.csv.gz",
+    ]
+    with pytest.raises(ValueError, match=r"x.txt ends with '.txt': name a map .matrix.csv, .csv, .graphml, .json"):
         write_map(MEADOW, tmp_path / "x.txt")
     with pytest.raises(ValueError, match="form='xml' is unknown"):
         write_map(MEADOW, tmp_path / "x.txt", form="xml")

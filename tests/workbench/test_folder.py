@@ -1,5 +1,3 @@
-import os
-
 import pytest
 
 from cogmap.workbench.folder import LARGEST, Folder
@@ -29,7 +27,7 @@ def test_names_that_lead_elsewhere_are_refused(folder, name):
 
 
 def test_links_that_lead_out_are_refused_and_not_listed(folder):
-    os.symlink(folder.path.parent / "secret.csv", folder.path / "link.csv")
+    (folder.path / "link.csv").symlink_to(folder.path.parent / "secret.csv")
     with pytest.raises(ValueError, match="leads out of"):
         folder.to_read("link.csv")
     with pytest.raises(ValueError, match="leads out of"):
@@ -52,7 +50,7 @@ def test_names_end_with_what_the_file_is(folder):
 
 
 def test_files_that_are_absent_or_huge_are_not_read(folder):
-    with pytest.raises(ValueError, match="There is no file 'none.csv'"):
+    with pytest.raises(ValueError, match=r"There is no file 'none\.csv'"):
         folder.to_read("none.csv")
     with (folder.path / "huge.csv").open("wb") as file:
         file.truncate(LARGEST + 1)

@@ -128,7 +128,7 @@ def test_two_tabs_that_edit_at_once_are_told_of_each_other(network, iris):
     bench = Workbench(network, *iris, refit=False)
     seen = bench.state()["version"]
     bench.call("forbid", {"source": EDGE[0], "target": EDGE[1], **SAID, "version": seen})
-    with pytest.raises(ConflictError, match="changed meanwhile by A. Botanist"):
+    with pytest.raises(ConflictError, match=r"changed meanwhile by A\. Botanist"):
         bench.call("irrelevant", {"feature": "sepal length (cm)", **SAID, "version": seen})
     assert bench.state()["version"] == 1
 

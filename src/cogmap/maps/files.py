@@ -20,8 +20,8 @@ WRITERS: dict[str, Callable[[CognitiveMap], str]] = {
     "graphml": to_graphml,
     "json": to_json,
 }
-ENDINGS: dict[str, Form] = {".csv": "edges", ".graphml": "graphml", ".json": "json"}
-"""The form that is written by default, by the end of a file's name."""
+ENDINGS: dict[str, Form] = {".matrix.csv": "matrix", ".csv": "edges", ".graphml": "graphml", ".json": "json"}
+"""The form that is written by default, by the end of a file's name; the first that fits."""
 
 
 def read_map(path: str | os.PathLike[str]) -> CognitiveMap:
@@ -107,7 +107,7 @@ def write_map(cognitive_map: CognitiveMap, path: str | os.PathLike[str], *, form
     path : path-like
         The file; one that exists is replaced.
     form : {"edges", "matrix", "graphml", "json"}, default=None
-        What to write; by default what the name ends with: .csv is a list of edges, .graphml, .json.
+        What to write; by default what the name ends with: .csv is a list of edges, .matrix.csv a matrix.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def write_map(cognitive_map: CognitiveMap, path: str | os.PathLike[str], *, form
     True
     """
     path = Path(path)
-    chosen = form or ENDINGS.get(path.suffix.lower())
+    chosen = form or next((own for ending, own in ENDINGS.items() if path.name.lower().endswith(ending)), None)
     if chosen is None:
         endings = ", ".join(ENDINGS)
         raise ValueError(f"{path} ends with {path.suffix!r}: name a map {endings}, or say its form.")

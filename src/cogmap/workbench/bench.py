@@ -8,13 +8,11 @@ from numpy.typing import ArrayLike
 from ..report.subject import subject
 from . import seam
 from .exporting import Exporting
-from .mapping import Maps
-from .scenarios import Scenarios
 from .stating import Stating
 from .views import Views
 
 
-class Workbench(Views, Stating, Maps, Scenarios, Exporting):
+class Workbench(Views, Stating, Exporting):
     """A fitted model, its rows, and a session in which experts correct it.
 
     Statements go into a history that only grows, each with who made it and why; every change is fitted and measured in

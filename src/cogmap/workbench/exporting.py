@@ -9,9 +9,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from ..report.page import write_report
 from ..writing import whole
-from .held import Held, plain
+from .held import plain
 from .history import Entry
+from .scenarios import Scenarios
 
 SUFFIXES = {
     "model": (".cogmap",),
@@ -24,7 +28,7 @@ SUFFIXES = {
 MARKS = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~&])")
 
 
-class Exporting(Held):
+class Exporting(Scenarios):
     """Write files into the folder."""
 
     def files(self) -> dict[str, Any]:
@@ -59,7 +63,7 @@ class Exporting(Held):
             Name, folder and size of the file, and its text where it is short.
         """
         if what not in SUFFIXES:
-            raise ValueError(f"what={what!r} is unknown: use one of {', '.join(map_names(SUFFIXES))}.")
+            raise ValueError(f"what={what!r} is unknown: use one of {', '.join(repr(one) for one in SUFFIXES)}.")
         path = self.folder.to_write(file, SUFFIXES[what], replace=replace)
         text = None
         if what in ("model", "report"):
@@ -82,13 +86,9 @@ class Exporting(Held):
         if what == "model":
             version.subject.model.save(path)
             return
-        from ..report import write_report
-
-        labels = version.subject.labels
-        target = version.subject.target
-        import pandas as pd
-
-        write_report(version.subject.model, version.subject.inputs, pd.Series(labels, name=target), path)
+        subject = version.subject
+        target = pd.Series(subject.labels, name=subject.target)
+        write_report(subject.model, subject.inputs, target, path, title=self.title, n_folds=self.n_folds)
 
     def _text(self, what: str, file: str, name: str | None) -> str:
         if what == "history":
@@ -111,19 +111,6 @@ class Exporting(Held):
         lines += ["## What is stated now", ""]
         lines += [f"{number}. {escaped(str(one))}" for number, one in enumerate(entries[-1].knowledge, 1)]
         return "\n".join([*lines, *["Nothing."] * (not len(entries[-1].knowledge))]) + "\n"
-
-    def compare_scenarios(self) -> dict[str, Any]:
-        """Return all scenarios side by side; see `Scenarios`."""
-        raise NotImplementedError
-
-    def map_text(self, name: str | None, file: str) -> str:
-        """Return a map as the content of a file; see `Maps`."""
-        raise NotImplementedError
-
-
-def map_names(names: Any) -> list[str]:
-    """Return names in quotation marks."""
-    return [repr(name) for name in names]
 
 
 def escaped(text: str) -> str:

@@ -187,27 +187,28 @@ class Held:
         self.doing = replace(self.doing, state=state, message=message, ended=time.monotonic(), tick=tick)
         number = self.past.last.number
         if self.content.outcomes.get(number, {}).get("status") != "measured":
-            self._keep_outcome(number, {"status": state, "message": message})
+            self._keep_outcomes({**self.content.outcomes, number: {"status": state, "message": message}})
 
     def _record(self) -> None:
-        """Keep what the last change did, once both versions are measured."""
-        entries = self.past.entries
-        after = self.versions[entries[-1].knowledge]
-        if self.content.outcomes.get(entries[-1].number, {}).get("status") == "measured" or after.measured is None:
-            return
-        before = self.versions.get(entries[-2].knowledge) if len(entries) > 1 else None
-        known = before is not None and before.measured is not None
-        outcome = {
-            "status": "measured",
-            "scores": after.measured.scores,
-            "warnings": list(after.warnings),
-            "comparison": plain(compared(before, after)) if known and before is not None else None,
-        }
-        self._keep_outcome(entries[-1].number, outcome)
+        """Keep what each change did, once the version is measured, and the one before it."""
+        entries, outcomes = self.past.entries, dict(self.content.outcomes)
+        for entry in entries:
+            after = self.versions.get(entry.knowledge)
+            if outcomes.get(entry.number, {}).get("status") == "measured" or after is None or after.measured is None:
+                continue
+            before = self.versions.get(entries[entry.number - 1].knowledge) if entry.number else None
+            known = before is not None and before.measured is not None
+            outcomes[entry.number] = {
+                "status": "measured",
+                "scores": after.measured.scores,
+                "warnings": list(after.warnings),
+                "comparison": plain(compared(before, after)) if known and before is not None else None,
+            }
+        self._keep_outcomes(outcomes)
 
-    def _keep_outcome(self, number: int, outcome: dict[str, Any]) -> None:
+    def _keep_outcomes(self, outcomes: dict[int, dict[str, Any]]) -> None:
         try:
-            self.put(outcomes={**self.content.outcomes, number: outcome})
+            self.put(outcomes=outcomes)
         except (OSError, ValueError) as error:
             log.warning("the session was not written: %s", type(error).__name__)
             self.doing = replace(self.doing, message=str(error))

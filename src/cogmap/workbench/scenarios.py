@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .held import Held
 from .history import now
+from .mapping import Maps
+from .seam import call
 from .what_if import what_if
 
 MOST_SCENARIOS = 500
@@ -12,7 +13,7 @@ LONGEST = 200
 """Letters of a name."""
 
 
-class Scenarios(Held):
+class Scenarios(Maps):
     """Name, keep, remove and compare scenarios."""
 
     def scenarios(self) -> dict[str, Any]:
@@ -38,7 +39,7 @@ class Scenarios(Held):
         if map is not None:
             inputs = {"start": dict(start or {}), "clamp": dict(clamp or {}), "options": dict(options or {})}
             about = {"kind": "map", "map": map, **inputs}
-            self.simulate(map, **inputs["options"], start=inputs["start"], clamp=inputs["clamp"])
+            self._settled({"name": name, **about})
         with self.lock:
             others = [one for one in self.content.scenarios if one["name"] != name]
             if len(others) < len(self.content.scenarios) and not replace:
@@ -84,10 +85,6 @@ class Scenarios(Held):
             "maps": {"concepts": differing, "scenarios": maps},
         }
 
-    def simulate(self, map: str, **options: Any) -> dict[str, Any]:  # noqa: A002
-        """Let a map settle; see `Maps`."""
-        raise NotImplementedError
-
     def _scenario(self, name: str) -> dict[str, Any]:
         for one in self.content.scenarios:
             if one["name"] == name:
@@ -95,5 +92,6 @@ class Scenarios(Held):
         raise ValueError(f"There is no scenario {name!r}.")
 
     def _settled(self, one: dict[str, Any]) -> dict[str, Any]:
-        answer = self.simulate(one["map"], **one["options"], start=one["start"], clamp=one["clamp"])
+        asked = {**one["options"], "map": one["map"], "start": one["start"], "clamp": one["clamp"]}
+        answer = call(self, "simulate", asked)
         return {"name": one["name"], "map": one["map"], "final": answer["final"], "verdict": answer["verdict"]}

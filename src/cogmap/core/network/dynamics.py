@@ -154,7 +154,7 @@ def follow(network: Network, initial: Array, n: int, n_iter: int, tol: float) ->
     # For each length P, the first state from which on all agree with those P later.
     start, moves = np.zeros((longest + 1, n), dtype=np.intp), np.zeros(n_iter)
     recent: deque[Array] = deque(maxlen=max(longest, 3))
-    apart = np.empty((n, initial.shape[1]))
+    apart, still = np.empty((n, initial.shape[1])), 0
     for t, state in enumerate(islice(states(network, initial), n_states)):
         for P in range(1, min(t, longest) + 1):
             np.subtract(state[:n], recent[-P][:n], out=apart)
@@ -162,6 +162,9 @@ def follow(network: Network, initial: Array, n: int, n_iter: int, tol: float) ->
             start[P, change >= tol] = t - P + 1
             if P == 1:
                 moves[t - 1] = change.max()
+                still = still + 1 if moves[t - 1] < tol / (2 * longest) else 0
+                if still >= longest:  # tiny steps, as many as the longest period has: no recent state is `tol` away
+                    break
         recent.append(state)
         if t and moves[t - 1] == 0:
             recent.extend([state, state])
