@@ -6,16 +6,15 @@ Nothing is fitted again, unless asked for, and such fits end before the call tha
 import secrets
 import threading
 from contextlib import contextmanager
-from functools import cache
 from importlib import resources
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_iris
 
 from cogmap import LTCNClassifier, TabularClassifier
 from tests.people import people
+from tests.workbench.conftest import opened as open_bench
 
 pytest.importorskip("starlette", reason="the workbench's server needs starlette")
 uvicorn = pytest.importorskip("uvicorn", reason="the workbench's server needs uvicorn")
@@ -42,49 +41,37 @@ def serving(bench):
         listener.close()
 
 
-@cache
-def iris():
-    data = load_iris(as_frame=True)
-    return data.data, data.target.map(dict(enumerate(data.target_names))).rename("species")
-
-
-@cache
-def passengers():
-    """Return a raw table with text, numbers, dates and missing values, and a name that is markup."""
+@pytest.fixture(scope="session")
+def raw():
+    """Return a model of a raw table with text, numbers, dates and missing values, and a name that is markup."""
     table = people(160).drop(columns="id").rename(columns={"fare": HOSTILE})
     table["joined"] = np.where(np.arange(len(table)) % 3 == 0, "2024-01-05", "2025-11-30")
-    return table.drop(columns="survived"), table["survived"]
+    rows = table.drop(columns="survived"), table["survived"]
+    return TabularClassifier(LTCNClassifier(max_iter=3, alpha=0.1)).fit(*rows), *rows
 
 
-@cache
-def wide(n_columns=200):
-    """Return a table with many columns that are linked."""
+@pytest.fixture(scope="session")
+def wide():
+    """Return a model of a table with 200 columns that are linked."""
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(160, 8))
-    values = hidden @ rng.normal(size=(8, n_columns)) + rng.normal(size=(160, n_columns))
-    columns = [f"measurement {k}" for k in range(n_columns)]
-    return pd.DataFrame(values, columns=columns), pd.Series(np.where(hidden[:, 0] > 0, "yes", "no"), name="found")
+    values = hidden @ rng.normal(size=(8, 200)) + rng.normal(size=(160, 200))
+    rows = pd.DataFrame(values).add_prefix("measurement "), np.where(hidden[:, 0] > 0, "yes", "no")
+    return LTCNClassifier(max_iter=3, alpha=0.1).fit(*rows), *rows
 
 
-@cache
-def fitted(name):
-    """Return a model, rows and classes."""
-    network = LTCNClassifier(max_iter=3, alpha=0.1)
-    tables = {"iris": iris, "people": passengers, "wide": wide}
-    model = TabularClassifier(network) if name == "people" else network
-    return model.fit(*tables[name]()), *tables[name]()
+@pytest.fixture(scope="session")
+def models(network, iris, raw, wide):
+    return {"iris": (network, *iris), "people": raw, "wide": wide}
 
 
 @pytest.fixture
-def opened(browser, tmp_path, inline):
+def opened(browser, models, tmp_path):
     """Return a function that opens a workbench; the page keeps what the browser complains about."""
-    from cogmap.workbench import Workbench
-
     closing = []
 
     def open_page(name, *, width=1400, height=900, session=None, refit=False, **options):
-        model, X, y = fitted(name)
-        bench = Workbench(model, X, y, session=session, folder=tmp_path, title=name, n_folds=2, refit=refit)
+        bench = open_bench(*models[name], session=session, folder=tmp_path, title=name, n_folds=2, refit=refit)
         context = serving(bench)
         url = context.__enter__()
         closing.append(lambda: (context.__exit__(None, None, None), bench.close()))
@@ -115,6 +102,15 @@ def axe():
     """Return the text of axe-core, which finds what people with disabilities cannot use."""
     package = pytest.importorskip("axe_playwright_python", reason="axe-core comes with axe-playwright-python")
     return (resources.files(package) / "axe.min.js").read_text(encoding="utf-8")
+
+
+def eventually(page, look, wanted):
+    """Wait until what one sees is what is wanted; fail with the last that was seen."""
+    for _ in range(160):
+        if look() == wanted:
+            return
+        page.wait_for_timeout(50)
+    assert look() == wanted
 
 
 def show(page, view):

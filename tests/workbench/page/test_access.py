@@ -10,7 +10,9 @@ VIEWS = ["Map", "What if", "Before and after", "Rows", "History", "Maps", "Files
 def violations(page, axe, rules=None):
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(axe)
-    found = page.evaluate("rules => axe.run(document, rules ? {runOnly: rules} : {})", rules)["violations"]
+    found = page.evaluate(
+        "rules => axe.run(document, {resultTypes: ['violations'], ...(rules && {runOnly: rules})})", rules
+    )["violations"]
     return [(one["id"], [(n["html"][:160], n["failureSummary"][:300]) for n in one["nodes"][:3]]) for one in found]
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.workbench.page.conftest import show
+from tests.workbench.page.conftest import eventually, show
 
 
 def percents(texts):
@@ -15,6 +15,10 @@ def probabilities(page):
     return percents(page.locator(".outcome td.number").all_text_contents())
 
 
+def approximately(expected):
+    return pytest.approx([one["probability"] for one in expected["probabilities"]], abs=0.006)
+
+
 def test_probabilities_follow_the_slider(opened):
     page = opened("iris")
     show(page, "What if")
@@ -22,11 +26,11 @@ def test_probabilities_follow_the_slider(opened):
     for value in ("1.5", "6"):
         slider.fill(value)
         expected = page.bench.what_if({"petal length (cm)": float(value)})
-        page.locator(".outcome .predicted", has_text=expected["predicted"]).wait_for()
-        page.wait_for_timeout(150)
-        assert probabilities(page) == pytest.approx([one["probability"] for one in expected["probabilities"]], abs=0.006)
-        total = page.locator(".evidence tr:last-child td.number").text_content().replace("−", "-")
-        assert float(total) == pytest.approx(expected["evidence"]["total"], rel=1e-2)
+        eventually(page, lambda: probabilities(page), approximately(expected))
+        assert page.locator(".outcome .predicted").text_content() == expected["predicted"]
+        total = page.locator(".evidence tr:last-child td.number")
+        wanted = pytest.approx(expected["evidence"]["total"], rel=1e-2)
+        eventually(page, lambda total=total: float(total.text_content().replace("−", "-")), wanted)
     page.get_by_role("button", name="Set petal length (cm) back").click()
     page.get_by_text("as at the beginning").wait_for()
     assert page.complaints == []
@@ -42,8 +46,7 @@ def test_lists_dates_and_missing_values_can_be_chosen(opened):
     page.get_by_label("joined", exact=True).fill("2024-01-05")
     page.locator(".control", has_text="age").get_by_label("missing").check()
     expected = page.bench.what_if({"sex": "female", "joined": "2024-01-05", "age": None}, row=3)
-    page.wait_for_timeout(300)
-    assert probabilities(page) == pytest.approx([one["probability"] for one in expected["probabilities"]], abs=0.006)
+    eventually(page, lambda: probabilities(page), approximately(expected))
 
 
 def test_the_states_of_all_concepts_are_drawn_and_written(opened):
@@ -53,7 +56,9 @@ def test_the_states_of_all_concepts_are_drawn_and_written(opened):
     assert page.locator(".trajectory .chart .line").count() == len(one["concepts"])
     page.get_by_text("All states as numbers").click()
     first = page.locator(".trajectory tbody tr").filter(has_text=one["concepts"][0]).locator("td").all_text_contents()
-    assert [float(text.replace("−", "-")) for text in first] == pytest.approx([state[0] for state in one["states"]], rel=6e-3)
+    assert [float(text.replace("−", "-")) for text in first] == pytest.approx(
+        [state[0] for state in one["states"]], rel=6e-3
+    )
 
 
 def test_the_smallest_changes_are_marked_and_applied(opened):
@@ -79,7 +84,9 @@ def test_scenarios_are_kept_and_laid_side_by_side(opened):
         page.locator(".kept strong", has_text=name).wait_for()
     page.get_by_role("columnheader", name="long").wait_for()
     kept = page.bench.compare_scenarios()
-    assert page.locator(".scenarios tr.strong td").all_text_contents() == [one["predicted"] for one in kept["scenarios"]]
+    assert page.locator(".scenarios tr.strong td").all_text_contents() == [
+        one["predicted"] for one in kept["scenarios"]
+    ]
     assert page.locator(".scenarios tr.differs td").all_text_contents() == ["1.5", "6"]
     page.get_by_role("button", name="Remove short").click()
     page.locator(".kept strong", has_text="short").wait_for(state="detached")
@@ -114,9 +121,10 @@ def test_rows_are_filtered_sorted_and_explained(opened):
     page.get_by_text(f"of {wrong['total']},").wait_for()
     assert page.locator("table.rows tbody tr").count() == wrong["total"]
     page.get_by_role("button", name="probability").click()
-    page.wait_for_timeout(200)
-    shown = percents(page.locator("table.rows tbody td.number:nth-child(4)").all_text_contents())
-    assert shown == sorted(shown)
+    page.get_by_role("columnheader", name="probability ↑").wait_for()
+    wanted = [one["probability"] for one in page.bench.rows(filter="errors", sort="probability")["rows"]]
+    cells = page.locator("table.rows tbody td.number:nth-child(4)")
+    eventually(page, lambda: percents(cells.all_text_contents()), pytest.approx(wanted, abs=0.006))
     button = page.get_by_role("button", name="Explain row").first
     row = int(button.text_content())
     button.focus()
@@ -132,7 +140,11 @@ def test_files_are_written_where_the_page_says(opened, tmp_path):
     page.bench.forbid("petal width (cm)", "sepal width (cm)", author="A", reason="they grow apart")
     page.reload()
     show(page, "Files")
-    for title, name in (("The statements", "iris-knowledge.toml"), ("The history", "iris-history.md"), ("The model", "iris-stated.cogmap")):
+    for title, name in (
+        ("The statements", "iris-knowledge.toml"),
+        ("The history", "iris-history.md"),
+        ("The model", "iris-stated.cogmap"),
+    ):
         form = page.get_by_role("form", name=title)
         form.get_by_role("button", name="Write").click()
         form.get_by_role("status").wait_for()

@@ -1,6 +1,6 @@
 """Statements: by mouse and by keyboard, refused in words, undone, from two tabs, and kept when the browser goes."""
 
-from tests.workbench.page.conftest import new_page
+from tests.workbench.page.conftest import new_page, show
 
 A, B, C = "petal width (cm)", "sepal width (cm)", "petal length (cm)"
 
@@ -130,7 +130,7 @@ def test_a_statement_is_withdrawn_undone_and_redone_and_the_history_grows(opened
     stated(page, 0)
     page.keyboard.press("Control+Shift+z")
     stated(page, 1)
-    page.get_by_role("tab", name="History").click()
+    show(page, "History")
     shown = page.locator(".entry .badge").all_text_contents()
     assert shown == ["Redone", "Undone", "Undone", "Withdrawn", "Stated", "Begun"]
 
