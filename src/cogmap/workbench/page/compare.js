@@ -65,7 +65,7 @@ function Effect({ effect }) {
   const line = (name, kind) => ({ name, kind, points: effect[name].map((p, k) => [xs[k], p]) });
   const texts = effect.is_number && effect.values ? undefined : effect.labels.map((text, k) => [k, text.slice(0, 12)]);
   return html`<figure><figcaption>${effect.name}</figcaption>
-    <${LineChart} lines=${[line("before", "before"), line("after", "after")]} texts=${texts}
+    <${LineChart} lines=${[line("after", "after"), line("before", "before")]} texts=${texts}
       label=${`Average probability of ${effect.class} by ${effect.name}, before and after`} /></figure>`;
 }
 

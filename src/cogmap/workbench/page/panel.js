@@ -2,7 +2,7 @@
 import { html, useEffect, useId, useRef, useSignal } from "./vendor/preact.js";
 import { change } from "./store.js";
 import { count, relevant, signed } from "./words.js";
-import { Input, Select } from "./parts.js";
+import { Input, Lines, Select } from "./parts.js";
 
 const LISTED = 8;
 const KINDS = [
@@ -26,7 +26,7 @@ function statement(kind, names, low, high) {
 /** Who says so and why; the author is remembered from the last statement. */
 function Record({ author, reason }) {
   return html`<${Input} label="Who states it" value=${author.value} onInput=${(text) => (author.value = text)} required name="author" />
-    <${Input} label="Why" value=${reason.value} onInput=${(text) => (reason.value = text)} required name="reason" />`;
+    <${Lines} label="Why" value=${reason.value} onInput=${(text) => (reason.value = text)} required name="reason" />`;
 }
 
 /** A form that changes the session and says below why it could not. */

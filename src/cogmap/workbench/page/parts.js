@@ -90,6 +90,18 @@ export function Input({ label, value, onInput, type = "text", hidden = false, ..
     <input id=${id} type=${type} value=${value} onInput=${(event) => onInput(event.currentTarget.value)} autocomplete="off" ...${more} /></span>`;
 }
 
+/** Text of some lines; Enter sends the form, with Shift it begins a line. */
+export function Lines({ label, value, onInput, ...more }) {
+  const id = useId();
+  const send = (event) => {
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    event.currentTarget.form.requestSubmit();
+  };
+  return html`<span class="field"><label for=${id}>${label}</label>
+    <textarea id=${id} rows="3" value=${value} onInput=${(event) => onInput(event.currentTarget.value)} onKeyDown=${send} ...${more}></textarea></span>`;
+}
+
 /** A table that scrolls within its own width; it can be scrolled with the keyboard. */
 export function Scroll({ label, children, tall = false }) {
   return html`<div class=${`scroll${tall ? " tall" : ""}`} tabindex="0" role="region" aria-label=${label}>${children}</div>`;
