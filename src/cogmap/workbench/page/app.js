@@ -121,12 +121,12 @@ function Workbench({ store, root }) {
   if (!store.state.value) {
     return html`<main class="closed"><h1>cogmap workbench</h1><p role="status">${store.notice.value?.message ?? "Reading the model …"}</p></main>`;
   }
-  const View = VIEWS.find(([key]) => key === store.view.value)[2];
+  const [, title, View] = VIEWS.find(([key]) => key === store.view.value);
   return html`<${Header} store=${store} root=${root} label=${label} />
     <${Notice} store=${store} />
     <p class="unseen" role="status">${store.said.value}</p>
     <main><div id=${`${label}-panel`} class="view" role="tabpanel" aria-labelledby=${`${label}-tab-${store.view.value}`}>
-      <${View} store=${store} lens=${lens} /></div></main>`;
+      <h2 class="unseen">${title}</h2><${View} store=${store} lens=${lens} /></div></main>`;
 }
 
 export function mount(root, call) {

@@ -65,7 +65,7 @@ function Effect({ effect }) {
   const line = (name, kind) => ({ name, kind, points: effect[name].map((p, k) => [xs[k], p]) });
   const texts = effect.is_number && effect.values ? undefined : effect.labels.map((text, k) => [k, text.slice(0, 12)]);
   return html`<figure><figcaption>${effect.name}</figcaption>
-    <${LineChart} lines=${[line("before", "before"), line("after", "after")]} texts=${texts} low=${0} high=${1}
+    <${LineChart} lines=${[line("after", "after"), line("before", "before")]} texts=${texts}
       label=${`Average probability of ${effect.class} by ${effect.name}, before and after`} /></figure>`;
 }
 
@@ -89,9 +89,9 @@ export function Compare({ store }) {
   if (!answer.value || !history.value) return html`<${Wait} />`;
   const got = answer.value;
   if (history.value.entries.length < 2) {
-    return html`<div class="page"><h2>Before and after</h2><p>Nothing was changed yet. State something about an edge of the map: what it does to the model is shown here.</p></div>`;
+    return html`<div class="page"><p>Nothing was changed yet. State something about an edge of the map: what it does to the model is shown here.</p></div>`;
   }
-  return html`<div class="page compare"><h2>Before and after</h2>
+  return html`<div class="page compare">
     <${Versions} store=${store} entries=${history.value.entries} answer=${got} />
     ${!got.ready && html`<p class="note">${got.message}</p>`}
     ${got.ready && html`<p>${got.measured}</p>

@@ -10,7 +10,7 @@ function Slider({ column, value, id, onChange }) {
   const typed = (text) => text !== "" && onChange(Number(text));
   return html`<input type="range" aria-labelledby=${id} min=${known ? 0 : low} max=${known ? values.length - 1 : high} step=${known ? 1 : step ?? "any"}
       value=${place ?? (low + high) / 2} aria-valuetext=${cell(value)} onInput=${(event) => taken(event.currentTarget.value)} />
-    <input type="number" aria-label=${`${column.name}, as a number`} step="any" value=${value === null ? "" : Number(Number(value).toPrecision(6))}
+    <input type="number" aria-label=${`${column.name}, as a number`} step="any" value=${value === null ? "" : Number(Number(value).toPrecision(4))}
       placeholder="missing" onChange=${(event) => typed(event.currentTarget.value)} />`;
 }
 

@@ -35,7 +35,8 @@ function allEdges(net) {
   const edges = [];
   net.weights.forEach((line, source) =>
     line.forEach((weight, target) => {
-      if (weight) edges.push({ source, target, weight, key: `${source} ${target}` });
+      // A weight on oneself is no edge to look at; the matrix shows it.
+      if (weight && source !== target) edges.push({ source, target, weight, key: `${source} ${target}` });
     }),
   );
   return edges.sort((one, other) => Math.abs(other.weight) - Math.abs(one.weight));
@@ -63,11 +64,16 @@ function shownEdges(store, lens) {
   let edges = lens.strong.value;
   if (lens.near.value && concept >= 0) edges = edges.filter((one) => one.source === concept || one.target === concept);
   edges = edges.slice(0, MOST_DRAWN);
-  if (source >= 0 && target >= 0 && !edges.some((one) => one.source === source && one.target === target)) {
-    edges = [...edges, { source, target, weight: store.net.value.weights[source][target], key: `${source} ${target}` }];
+  // What is stated or selected is drawn however weak it is: a forbidden edge has no weight at all.
+  const known = new Set(edges.map((one) => one.key));
+  const wanted = [...store.stated.value.keys(), ...(source >= 0 && target >= 0 ? [`${source} ${target}`] : [])];
+  for (const key of new Set(wanted)) {
+    const [from, to] = key.split(" ").map(Number);
+    const apart = lens.near.value && concept >= 0 && from !== concept && to !== concept;
+    if (from !== to && !apart && !known.has(key)) edges.push({ source: from, target: to, weight: store.net.value.weights[from][to], key });
   }
   // The strongest are drawn last and lie on top.
-  return edges.slice().reverse();
+  return edges.reverse();
 }
 
 function neighbours(lens) {

@@ -64,9 +64,9 @@ function Tools({ store, lens, pick }) {
 }
 
 function Key() {
-  return html`<p class="key"><svg viewBox="0 0 34 10" aria-hidden="true"><path class="keyline raises" d="M1 5H33" /></svg>raises
+  return html`<p class="key" title="Larger nodes are more relevant"><svg viewBox="0 0 34 10" aria-hidden="true"><path class="keyline raises" d="M1 5H33" /></svg>raises
     <svg viewBox="0 0 34 10" aria-hidden="true"><path class="keyline lowers" d="M1 5H33" /></svg>lowers
-    <svg viewBox="0 0 34 10" aria-hidden="true"><path class="keyline stated" d="M1 5H33" /></svg>stated by an expert; larger nodes are more relevant</p>`;
+    <svg viewBox="0 0 34 10" aria-hidden="true"><path class="keyline stated" d="M1 5H33" /></svg>stated</p>`;
 }
 
 export function Explore({ store, lens }) {

@@ -40,7 +40,7 @@ export function History({ store }) {
   if (!answer.value) return html`<${Wait} />`;
   const entries = [...answer.value.entries].reverse();
   const { session, folder } = store.state.value;
-  return html`<div class="page"><h2>History</h2>
+  return html`<div class="page">
     <p>${session ? `Kept in ${session} in ${folder}: nothing is lost when this page or the process is closed.` : "This session has no file."}</p>
     <ol class="history" reversed>${entries.map((entry) => html`<${Entry} key=${entry.number} store=${store} entry=${entry} />`)}</ol>
   </div>`;

@@ -5,7 +5,7 @@
 import { computed, html, signal, useComputed, useEffect, useId, useLayoutEffect, useRef } from "./vendor/preact.js";
 import { isLit } from "./edges.js";
 import { curve, ringPoints, ringRadius } from "./geometry.js";
-import { percent, shortened, signed } from "./words.js";
+import { relevant, shortened, signed } from "./words.js";
 
 const LEAST_NODE = 5;
 const LARGEST_NODE = 15;
@@ -29,7 +29,7 @@ export function fit(store, lens) {
   const radius = ringRadius(points.length) * 0.2;
   const [left, right] = [Math.min(-radius, ...points.map((p) => p.x)), Math.max(radius, ...points.map((p) => p.x))];
   const [top, bottom] = [Math.min(-radius, ...points.map((p) => p.y)), Math.max(radius, ...points.map((p) => p.y))];
-  const names = width < 600 ? 90 : 180;
+  const names = width < 600 ? 85 : 180;
   const scale = Math.min((width - 2 * names) / (right - left), (height - 60) / (bottom - top), 2.5);
   lens.camera.value = { x: (left + right) / 2, y: (top + bottom) / 2, scale: Math.max(scale, 0.05) };
 }
@@ -73,12 +73,14 @@ function labels(lens, spots, net) {
   const rank = (k) => (lit?.has(k) ? 2 : 0) + net.concepts[k].relevance;
   order.sort((i, j) => rank(j) - rank(i));
   const centre = onScreen(lens, { x: 0, y: 0 });
+  const { width } = lens.size.value;
   const boxes = [];
   const found = new Map();
   for (const k of order) {
     const { x, y, radius } = spots[k].value;
     const right = x >= centre.x;
-    const text = shortened(net.concepts[k].name, lit?.has(k) ? 2 * NAME : NAME);
+    const room = (right ? width - x : x) - radius - 10;
+    const text = shortened(net.concepts[k].name, Math.max(5, Math.min(lit?.has(k) ? 2 * NAME : NAME, Math.floor(room / 6.7))));
     const start = right ? x + radius + 4 : x - radius - 4 - 6.7 * text.length;
     const box = { left: start, right: start + 6.7 * text.length, y };
     if (boxes.some((one) => Math.abs(one.y - y) < FONT + 1 && one.left < box.right && box.left < one.right)) continue;
@@ -115,7 +117,7 @@ function Node({ lens, index, concept, spot, selected, onKey, onPick }) {
   const radius = useComputed(() => spot.value.radius.toFixed(1));
   const over = () => (lens.hovered.value = { concept: index });
   return html`<g class=${look} data-concept=${index} role="button" aria-pressed=${selected ? "true" : "false"}
-    tabindex=${lens.active.value === index ? 0 : -1} aria-label=${`${concept.name}, ${percent(concept.relevance)} of the relevance`}
+    tabindex=${lens.active.value === index ? 0 : -1} aria-label=${`${concept.name}, ${relevant(concept.relevance)}`}
     onPointerEnter=${over} onPointerLeave=${() => (lens.hovered.value = null)} onClick=${() => onPick(index)}
     onFocus=${over} onBlur=${() => (lens.hovered.value = null)} onKeyDown=${(event) => onKey(event, index)}>
     <circle cx=${x} cy=${y} r=${radius} />
@@ -267,7 +269,7 @@ export function Pointed({ store, lens }) {
     const { name, relevance } = net.concepts[hovered.concept];
     const out = lens.shown.value.filter((edge) => edge.source === hovered.concept).length;
     const into = lens.shown.value.filter((edge) => edge.target === hovered.concept).length;
-    text = `${name}: ${percent(relevance)} of the relevance; ${out} edges out, ${into} in at this threshold.`;
+    text = `${name}: ${relevant(relevance)}; ${out} edges out, ${into} in at this threshold.`;
   }
   return html`<p class="pointed">${text}</p>`;
 }

@@ -79,7 +79,7 @@ export function Maps({ store }) {
   if (!answer.value) return html`<${Wait} />`;
   const { maps, rules } = answer.value;
   const shared = { store, maps, onMaps: again };
-  return html`<div class="page"><h2>Maps</h2>
+  return html`<div class="page">
     <div class="grid"><section><${Scroll} label="Maps"><${Known} maps=${maps} remove=${remove} /></${Scroll}></section><section><${Load} store=${store} onMaps=${again} /></section></div>
     <${Choice} label="What to do" value=${form.value} onChange=${(value) => (form.value = value)} options=${[["simulate", "Simulate"], ["compare", "Compare"], ["merge", "Merge"]]} />
     ${form.value === "simulate" && html`<${Simulation} ...${shared} />`}

@@ -2,7 +2,7 @@
 //
 // Easy to get wrong: a focused cell that is scrolled away would take the focus with it. The grid itself has the focus,
 // and names its active cell.
-import { html, useEffect, useId, useRef, useSignal } from "./vendor/preact.js";
+import { html, useEffect, useId, useLayoutEffect, useRef, useSignal } from "./vendor/preact.js";
 import { ordered } from "./edges.js";
 import { ringOrder } from "./geometry.js";
 import { number, shortened } from "./words.js";
@@ -26,7 +26,7 @@ function short(weight) {
 
 function Cell({ id, net, i, j, at, active, stated, largest, onPick }) {
   const weight = net.weights[i][j];
-  const share = (STRONGEST * Math.abs(weight)) / (largest || 1);
+  const share = STRONGEST * Math.min(Math.abs(weight) / (largest || 1), 1);
   const name = `${net.concepts[i].name} → ${net.concepts[j].name}: ${number(weight)}${stated ? ", stated" : ""}`;
   return html`<div role="gridcell" id=${id} class=${`cell${active ? " active" : ""}${stated ? " stated" : ""}`} aria-colindex=${at + 2}
     aria-label=${name} aria-selected=${active ? "true" : "false"} title=${name} style=${{ left: `${at * WIDTH}px` }} onClick=${onPick}>
@@ -48,7 +48,7 @@ function useSight(box, lens, side, head) {
     const { scrollLeft, scrollTop, clientWidth, clientHeight } = box.current;
     sight.value = { left: scrollLeft, top: scrollTop, width: clientWidth, height: clientHeight };
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const observer = new ResizeObserver(look);
     observer.observe(box.current);
     show(box.current, lens.cell.value, side, head);
@@ -88,7 +88,7 @@ function Headings({ net, order, from, to, side, head, active, pick }) {
     ${order.slice(from, to).map((j, k) => {
       const { name } = net.concepts[j];
       return html`<div key=${name} role="columnheader" class=${from + k === active ? "on" : ""} aria-colindex=${from + k + 2} title=${name}
-        style=${{ left: `${side + (from + k) * WIDTH}px`, width: `${WIDTH}px` }} onClick=${() => pick(j)}><span>${shortened(name, 20)}</span></div>`;
+        style=${{ left: `${side + (from + k) * WIDTH}px`, width: `${WIDTH}px` }} onClick=${() => pick(j)}><span>${shortened(name, 17)}</span></div>`;
     })}
   </div>`;
 }
@@ -103,6 +103,12 @@ export function Matrix({ store, lens, onPickConcept, onPickEdge }) {
   const [sight, look] = useSight(box, lens, side, head);
   const [top, bottom, left, right] = windowOf(sight.value, order.length, side, head);
   const active = lens.cell.value;
+  useEffect(() => {
+    const { source, target } = lens.chosen.value;
+    if (!(source >= 0) || !(target >= 0)) return;
+    lens.cell.value = { row: order.indexOf(source), column: order.indexOf(target) };
+    show(box.current, lens.cell.value, side, head);
+  }, [lens.chosen.value]);
   const pick = (row, column, byKey = false) => {
     lens.cell.value = { row, column };
     onPickEdge({ source: order[row], target: order[column] }, byKey);
@@ -118,7 +124,7 @@ export function Matrix({ store, lens, onPickConcept, onPickEdge }) {
         const { name } = net.concepts[i];
         return html`<div key=${name} role="row" class="line" aria-rowindex=${row + 2} style=${{ top: `${head + row * HEIGHT}px` }}>
           <div role="rowheader" aria-colindex="1" class=${row === active.row ? "on" : ""} title=${name} style=${{ width: `${side}px` }}
-            onClick=${() => onPickConcept(i)}>${shortened(name, narrow ? 14 : 25)}</div>
+            onClick=${() => onPickConcept(i)}>${shortened(name, narrow ? 13 : 21)}</div>
           <div class="cells" role="presentation" style=${{ left: `${side}px` }}>${order.slice(left, right).map((j, c) => {
             const column = left + c;
             return html`<${Cell} key=${net.concepts[j].name} id=${`${id}-${row}-${column}`} net=${net} i=${i} j=${j} at=${column}

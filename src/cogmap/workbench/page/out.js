@@ -53,13 +53,13 @@ function TakeIn({ store }) {
     event.preventDefault();
     const [file] = picked.value?.files ?? [];
     if (!file) return;
-    const format = file.name.endsWith(".json") ? "json" : "toml";
-    wrong.value = await change(store, "add_knowledge", { text: await file.text(), format, author: author.value, reason: reason.value });
+    const form = file.name.endsWith(".json") ? "json" : "toml";
+    wrong.value = await change(store, "add_knowledge", { text: await file.text(), form, author: author.value, reason: reason.value });
     if (!wrong.value) store.said.value = "The statements are in the history; the model is fitted again.";
   };
-  return html`<form class="export" onSubmit=${take} aria-label="Take in statements"><div><h3>Take in statements</h3>
+  return html`<form class="export taken" onSubmit=${take} aria-label="Take in statements"><div><h3>Take in statements</h3>
       <p class="muted">a file of statements (.toml, .json) of another expert, as one change</p></div>
-    <label class="field">File<input type="file" accept=".toml,.json" required onChange=${(event) => (picked.value = { files: [...event.currentTarget.files] })} /></label>
+    <label class="field"><span class="muted">File</span><input type="file" accept=".toml,.json" required onChange=${(event) => (picked.value = { files: [...event.currentTarget.files] })} /></label>
     <${Input} label="Who takes it in" value=${author.value} required onInput=${(text) => (author.value = text)} />
     <${Input} label="Why" value=${reason.value} required onInput=${(text) => (reason.value = text)} />
     <button type="submit">Take in and refit</button>
@@ -69,7 +69,7 @@ function TakeIn({ store }) {
 export function Out({ store }) {
   const asked = useSignal(0);
   const answer = useAnswer(store, "files", {}, asked.value);
-  return html`<div class="page out"><h2>Files</h2>
+  return html`<div class="page out">
     <p>Files are written to <code>${store.state.value.folder}</code>, and nowhere else.</p>
     ${KINDS.map(([what, title, text, suffix, suffixes]) => html`<${Export} key=${what} store=${store} what=${what} title=${title} text=${text} suffix=${suffix}
       suffixes=${suffixes} onWritten=${() => (asked.value += 1)} />`)}

@@ -1,8 +1,8 @@
 // The panel beside the map: what is selected, what may be stated about it, and all that is stated.
 import { html, useEffect, useId, useRef, useSignal } from "./vendor/preact.js";
 import { change } from "./store.js";
-import { count, percent, signed } from "./words.js";
-import { Input, Select } from "./parts.js";
+import { count, relevant, signed } from "./words.js";
+import { Input, Lines, Select } from "./parts.js";
 
 const LISTED = 8;
 const KINDS = [
@@ -26,7 +26,7 @@ function statement(kind, names, low, high) {
 /** Who says so and why; the author is remembered from the last statement. */
 function Record({ author, reason }) {
   return html`<${Input} label="Who states it" value=${author.value} onInput=${(text) => (author.value = text)} required name="author" />
-    <${Input} label="Why" value=${reason.value} onInput=${(text) => (reason.value = text)} required name="reason" />`;
+    <${Lines} label="Why" value=${reason.value} onInput=${(text) => (reason.value = text)} required name="reason" />`;
 }
 
 /** A form that changes the session and says below why it could not. */
@@ -134,10 +134,10 @@ function ConceptPanel({ store, lens }) {
   const edges = lens.edges.value;
   const others = net.concepts.filter((concept) => concept.name !== name);
   const to = (target) => target && (store.selected.value = { source: name, target });
-  return html`<p>${percent(relevance)} of the relevance. ${name !== column && `A term of the column ${column}.`} Bias ${signed(net.bias[index])}.</p>
+  return html`<p>${relevant(relevance)}. ${name !== column && `A term of the column ${column}.`} Bias ${signed(net.bias[index])}.</p>
     <${EdgeList} key=${`out ${name}`} store=${store} title="Acts on" end="target" edges=${edges.filter((edge) => edge.source === index)} />
     <${EdgeList} key=${`in ${name}`} store=${store} title="Is acted on by" end="source" edges=${edges.filter((edge) => edge.target === index)} />
-    <${Select} label="State about the edge from here to" value="" onChange=${to} options=${[["", "choose a concept"], ...others.map((one) => [one.name, one.name])]} />
+    <div class="stating"><${Select} label="Edge to" value="" onChange=${to} options=${[["", "choose a concept to state something"], ...others.map((one) => [one.name, one.name])]} /></div>
     <details><summary>Declare ${column} irrelevant</summary>
       <p class="muted">It becomes no concept, and no prediction depends on it.</p>
       <${Stating} key=${column} store=${store} label=${`Declare ${column} irrelevant and refit`} send=${() => statement("irrelevant", { source: column })} />

@@ -4,8 +4,8 @@ import { niceTicks } from "./geometry.js";
 import { number, percent, signed } from "./words.js";
 
 export const LINES = 6;
-const WIDE = 560;
-const HIGH = 240;
+const WIDE = 400;
+const HIGH = 210;
 const EDGES = { left: 46, right: 12, top: 10, bottom: 30 };
 
 /** Parts of a whole, one bar a line; `was` is the value to compare with, drawn as a tick. */
@@ -88,6 +88,18 @@ export function Input({ label, value, onInput, type = "text", hidden = false, ..
   const id = useId();
   return html`<span class="field"><label for=${id} class=${hidden ? "unseen" : ""}>${label}</label>
     <input id=${id} type=${type} value=${value} onInput=${(event) => onInput(event.currentTarget.value)} autocomplete="off" ...${more} /></span>`;
+}
+
+/** Text of some lines; Enter sends the form, with Shift it begins a line. */
+export function Lines({ label, value, onInput, ...more }) {
+  const id = useId();
+  const send = (event) => {
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    event.currentTarget.form.requestSubmit();
+  };
+  return html`<span class="field"><label for=${id}>${label}</label>
+    <textarea id=${id} rows="3" value=${value} onInput=${(event) => onInput(event.currentTarget.value)} onKeyDown=${send} ...${more}></textarea></span>`;
 }
 
 /** A table that scrolls within its own width; it can be scrolled with the keyboard. */

@@ -4,13 +4,13 @@ import { Input, Scroll } from "./parts.js";
 import { ask, useAnswer } from "./store.js";
 import { cell, percent, when } from "./words.js";
 
-function Keep({ store, row, onKept }) {
+function Keep({ store, row, known, onKept }) {
   const name = useSignal("");
   const note = useSignal("");
   const keep = async (event) => {
     event.preventDefault();
     const values = { ...row.base.value.values, ...row.changed.value };
-    const got = await ask(store, "save_scenario", { name: name.value, note: note.value, values, replace: event.submitter?.value === "replace" });
+    const got = await ask(store, "save_scenario", { name: name.value, note: note.value, values, replace: known.includes(name.value) });
     if (!got) return;
     name.value = "";
     note.value = "";
@@ -20,8 +20,7 @@ function Keep({ store, row, onKept }) {
   return html`<form class="keep" onSubmit=${keep}>
     <${Input} label="Keep this row as" value=${name.value} required onInput=${(text) => (name.value = text)} />
     <${Input} label="Note" value=${note.value} onInput=${(text) => (note.value = text)} />
-    <button type="submit">Keep</button>
-    <button type="submit" value="replace">Keep, replacing that name</button>
+    <button type="submit">${known.includes(name.value) ? "Replace" : "Keep"}</button>
   </form>`;
 }
 
@@ -50,7 +49,7 @@ export function Scenarios({ store, row }) {
   };
   const open = (one) => row.begin(null, one.values);
   return html`<section class="scenarios"><h3>Scenarios</h3>
-    <${Keep} store=${store} row=${row} onKept=${() => (asked.value += 1)} />
+    <${Keep} store=${store} row=${row} known=${names} onKept=${() => (asked.value += 1)} />
     <ul class="kept">${(kept.value?.scenarios ?? []).filter((one) => one.kind === "row").map((one) => html`<li key=${one.name}>
       <span><strong>${one.name}</strong> <span class="muted">${[one.note, when(one.when)].filter(Boolean).join("; ")}</span></span>
       <button type="button" class="small" onClick=${() => open(one)} aria-label=${`Open ${one.name}`}>Open</button>

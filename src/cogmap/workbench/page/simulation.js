@@ -19,7 +19,11 @@ function useRun(store, name) {
   const start = useSignal({});
   const held = useSignal([]);
   const run = useSignal(null);
-  const follow = useMemo(() => newest((payload) => ask(store, "simulate", payload), (got) => (run.value = got)), []);
+  const answered = async (payload) => {
+    const got = await ask(store, "simulate", payload);
+    if (got) run.value = got;
+  };
+  const follow = useMemo(() => newest(answered), []);
   const payload = () => {
     const kept = (inside) => Object.fromEntries(Object.entries(start.value).filter(([concept]) => held.value.includes(concept) === inside));
     return { map: name, start: kept(false), clamp: kept(true) };

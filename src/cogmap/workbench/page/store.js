@@ -52,8 +52,11 @@ export async function refresh(store) {
 }
 
 async function accept(store, state) {
-  const stale = store.map.value?.version !== state.model_version || store.state.value?.version !== state.version;
-  const map = stale ? await store.call("map", {}) : store.map.value;
+  const known = store.map.value;
+  // Relevance is computed in the background, after the model.
+  const unfinished = known?.networks.some((net) => net.concepts.some((concept) => concept.relevance === null));
+  const stale = unfinished || known?.version !== state.model_version || store.state.value?.version !== state.version;
+  const map = stale ? await store.call("map", {}) : known;
   if (store.gone) return;
   batch(() => {
     store.state.value = state;
@@ -120,8 +123,11 @@ export function useAnswer(store, name, payload, stamp) {
   return answer;
 }
 
-/** A function that asks one question at a time and lets only the newest of those that wait be asked next. */
-export function newest(ask, answered) {
+/** A function that works on one payload at a time, and of those that come meanwhile on the newest only.
+ *
+ * `work` gets a function that tells whether a newer payload waits, so that it can leave its second half out.
+ */
+export function newest(work) {
   let running = false;
   let waiting = null;
   return async function next(payload) {
@@ -130,13 +136,10 @@ export function newest(ask, answered) {
       return;
     }
     running = true;
-    const answer = await ask(payload);
+    await work(payload, () => waiting !== null);
     running = false;
-    if (waiting !== null) {
-      const later = waiting;
-      waiting = null;
-      if (answer) answered(answer, payload);
-      next(later);
-    } else if (answer) answered(answer, payload);
+    const later = waiting;
+    waiting = null;
+    if (later !== null) next(later);
   };
 }

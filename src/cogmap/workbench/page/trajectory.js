@@ -3,16 +3,34 @@ import { html, useSignal } from "./vendor/preact.js";
 import { LineChart, LINES, Sample, Scroll, Select } from "./parts.js";
 import { number, shortened } from "./words.js";
 
-/** How far each concept moves, from its first state. */
-function moves(states) {
-  return states[0].map((start, k) => Math.max(...states.map((state) => Math.abs(state[k] - start))));
+const APART = 0.03;
+
+/** The largest difference between a concept's states and other ones. */
+function apart(states, k, other) {
+  return Math.max(...states.map((state, t) => Math.abs(state[k] - other(t))));
 }
 
-export function StatesChart({ concepts, states, read, label }) {
+/** Concepts in the order of how far they are from where they were, or else from where they start. */
+function byMove(states, before) {
+  const same = before?.length === states.length && before[0].length === states[0].length;
+  const moved = states[0].map((start, k) => apart(states, k, (t) => (same ? before[t][k] : start)));
+  const ways = moved.some((move) => move > 1e-9) ? moved : states[0].map((start, k) => apart(states, k, () => start));
+  return [...ways.keys()].sort((i, j) => ways[j] - ways[i]);
+}
+
+/** The first of them whose lines do not hide each other. */
+function distinct(order, states) {
+  const found = [];
+  for (const k of order) {
+    if (found.length < LINES && found.every((other) => apart(states, k, (t) => states[t][other]) > APART)) found.push(k);
+  }
+  return found;
+}
+
+export function StatesChart({ concepts, states, read, label, before }) {
   const chosen = useSignal(null);
-  const most = moves(states);
-  const order = [...concepts.keys()].sort((i, j) => most[j] - most[i]);
-  const lit = (chosen.value ?? order.slice(0, LINES).map((k) => concepts[k])).filter((name) => concepts.includes(name));
+  const order = byMove(states, before);
+  const lit = (chosen.value ?? distinct(order, states).map((k) => concepts[k])).filter((name) => concepts.includes(name));
   const toggle = (name) => {
     chosen.value = lit.includes(name) ? lit.filter((one) => one !== name) : [...lit, name].slice(-LINES);
   };
@@ -32,9 +50,10 @@ export function StatesChart({ concepts, states, read, label }) {
       </table></${Scroll}></details>`;
 }
 
+
 const VERDICTS = { "fixed point": "The states settle at a fixed point.", cycle: "The states enter a cycle.", neither: "The states have not settled." };
 
-export function Trajectory({ networks }) {
+export function Trajectory({ networks, before }) {
   const index = useSignal(0);
   const one = networks[Math.min(index.value, networks.length - 1)];
   if (!one) return "";
@@ -42,6 +61,6 @@ export function Trajectory({ networks }) {
     ${networks.length > 1 && html`<${Select} label="Network" value=${index.value} onChange=${(value) => (index.value = Number(value))}
       options=${networks.map((net, k) => [k, net.network || `network ${k + 1}`])} />`}
     <p>${VERDICTS[one.verdict] ?? one.verdict} ${one.read < one.states.length - 1 && `The decision reads ${one.read} of the iterations shown, up to the line.`}</p>
-    <${StatesChart} key=${one.network} concepts=${one.concepts} states=${one.states} read=${one.read} label=${`States of ${one.concepts.length} concepts over ${one.states.length - 1} iterations`} />
+    <${StatesChart} key=${one.network} concepts=${one.concepts} states=${one.states} read=${one.read} before=${before?.[index.value]?.states} label=${`States of ${one.concepts.length} concepts over ${one.states.length - 1} iterations`} />
   </section>`;
 }

@@ -7,6 +7,16 @@ import { ask, newest } from "./store.js";
 import { Trajectory } from "./trajectory.js";
 import { cell, percent } from "./words.js";
 
+/** Ask for what is quick while a slider moves, and for the evidence when it rests. */
+async function answered(store, answer, payload, newer) {
+  const quick = await ask(store, "what_if", { ...payload, parts: ["trajectory"] });
+  if (!quick) return;
+  answer.value = { ...quick, evidence: answer.value.evidence };
+  if (newer()) return;
+  const slow = await ask(store, "what_if", { ...payload, parts: ["evidence"] });
+  if (slow && !newer()) answer.value = { ...quick, evidence: slow.evidence };
+}
+
 /** The row that is changed, what was changed, and the answers: signals, and the ways to change them. */
 function useRow(store) {
   const base = useSignal(null);
@@ -16,7 +26,7 @@ function useRow(store) {
   const flips = useSignal(null);
   const slow = useSignal(null);
   const at = (row, values) => ({ ...(row === null ? {} : { row }), values, ...(klass.value ? { class: klass.value } : {}) });
-  const follow = useMemo(() => newest((payload) => ask(store, "what_if", payload), (got) => (answer.value = got)), []);
+  const follow = useMemo(() => newest((payload, newer) => answered(store, answer, payload, newer)), []);
   const begin = async (row, values = {}) => {
     const start = await ask(store, "what_if", at(row, {}));
     if (!start) return;
@@ -28,12 +38,14 @@ function useRow(store) {
   };
   const set = (values) => {
     changed.value = values;
-    flips.value = null;
     follow(at(base.value.row, values));
   };
   const search = async () => {
     slow.value = "Searching …";
-    flips.value = await ask(store, "changes", at(base.value.row, changed.value));
+    const asked = changed.value;
+    const { class: _, ...payload } = at(base.value.row, asked);
+    const found = await ask(store, "changes", payload);
+    flips.value = found && { ...found, asked };
     slow.value = null;
   };
   return { base, answer, changed, klass, flips, slow, begin, set, search, again: () => follow(at(base.value.row, changed.value)) };
@@ -114,7 +126,7 @@ function Flips({ row }) {
     ${found && html`<${Choice} label="How many columns change" value=${form.value} onChange=${(value) => (form.value = value)}
         options=${[["one", `One column (${found.one.length})`], ["two", `Two columns (${found.two.length})`]]} />
       ${list.length === 0 ? html`<p>None was found.</p>` : html`<ol class="edges">${list.slice(0, 10).map((change, k) => html`<${Flip} key=${k} change=${change} row=${row} />`)}</ol>`}
-      <p class="muted">${found.note}</p>`}
+      <p class="muted">${found.note} ${found.asked !== row.changed.value && "The row was changed since then."}</p>`}
   </section>`;
 }
 
@@ -135,11 +147,11 @@ export function WhatIf({ store }) {
     <${Controls} store=${store} row=${row} />
     <div class="results">
       <${Outcome} row=${row} />
+      <${Flips} row=${row} />
+      <${Trajectory} networks=${trajectory} before=${row.base.value.trajectory} />
       <section><h3>Evidence</h3>
         <${Select} label="for" value=${row.klass.value} onChange=${choose} options=${[["", "the predicted class"], ...classes]} />
         <${Evidence} evidence=${evidence} /></section>
-      <${Trajectory} networks=${trajectory} />
-      <${Flips} row=${row} />
     </div>
     <${Scenarios} store=${store} row=${row} />
   </div>`;

@@ -15,7 +15,13 @@ export function signed(value, digits = 3) {
 export function percent(share) {
   if (share === null || share === undefined) return "–";
   const hundred = 100 * share;
-  return `${hundred > 0 && hundred < 10 ? hundred.toFixed(1) : hundred.toFixed(hundred > 99 && hundred < 100 ? 1 : 0)} %`;
+  if (hundred > 99.9 && hundred < 100) return "> 99.9 %";
+  if (hundred > 0 && hundred < 0.1) return "< 0.1 %";
+  return `${hundred.toFixed((hundred > 0 && hundred < 10) || (hundred > 99 && hundred < 100) ? 1 : 0)} %`;
+}
+
+export function relevant(share) {
+  return share === null ? "relevance not computed yet" : `${percent(share)} of the relevance`;
 }
 
 export function cell(value) {
