@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cogmap import CognitiveMap, read_map, write_map
 from cogmap.maps import from_text, to_text
@@ -188,6 +189,7 @@ BOMB = '<!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><graphml><graph edg
             "between a and b has no direction",
         ),
         ((YED % '<data key="w">1</data>').replace(">b<", ">a<"), "Two concepts are called 'a'"),
+        ((YED % '<data key="w">1</data>').replace('node id="n1"', 'node id="n0"'), "two nodes have the id 'n0'"),
         ((YED % '<data key="w">1</data>').replace('target="n0"', 'target="n7"'), "from or to 'n7', which is no node"),
     ],
 )
@@ -195,6 +197,25 @@ def test_bad_files_are_refused_in_words(text, message):
     with pytest.raises(ValueError, match=message) as caught:
         from_text(text, "m")
     assert str(caught.value).startswith("m: ")
+
+
+@settings(max_examples=150)
+@given(
+    form=st.sampled_from(FORMS),
+    at=st.integers(0, 2000),
+    removed=st.integers(0, 20),
+    inserted=st.binary(max_size=6) | st.sampled_from([b"<", b'"', b",", b"\x00", b"1e999", b"\n\n", b"{", b"-"]),
+)
+def test_a_damaged_file_is_read_or_refused_in_words(form, at, removed, inserted):
+    content = to_text(MEADOW, form).encode()
+    at %= len(content)
+    refusal, found = "m: ", MEADOW
+    try:
+        found = from_text(content[:at] + inserted + content[at + removed :], "m")
+    except ValueError as error:
+        refusal = str(error)
+    assert refusal.startswith("m: ")
+    assert np.isfinite(found.weights).all()
 
 
 def test_what_a_form_cannot_hold_is_refused():

@@ -18,9 +18,8 @@ def sheet(about):
 
 
 def test_rows_of_cells_give_the_predictions_of_the_raw_table(about, sheet, tabular, passengers):
-    rows = [sheet.row(i) for i in range(len(about.codes))]
-    probability = tabular.predict_proba(sheet.inputs(about, rows))
-    assert np.array_equal(probability, tabular.predict_proba(passengers[0]))
+    encoded = np.concatenate([sheet.encoded(sheet.row(i)) for i in range(len(about.codes))])
+    assert np.array_equal(encoded, tabular.encode(passengers[0]))
 
 
 def test_cells_are_plain(sheet):
@@ -82,7 +81,7 @@ def test_models_of_numbers_take_no_missing_cell(network, iris):
     numbers = Sheet.of(subject(network, *iris))
     with pytest.raises(ValueError, match="takes numbers only"):
         numbers.filled({"petal width (cm)": None}, None)
-    assert np.isfinite(network.predict_proba(numbers.inputs(subject(network, *iris), [numbers.typical]))).all()
+    assert np.isfinite(numbers.encoded(numbers.typical)).all()
 
 
 def test_models_without_names_take_arrays(iris):
@@ -90,7 +89,7 @@ def test_models_without_names_take_arrays(iris):
     about = subject(LTCNClassifier(max_iter=2, alpha=0.1).fit(X, y), X, y)
     sheet = Sheet.of(about)
     assert sheet.names == ("x0", "x1", "x2", "x3")
-    assert np.array_equal(sheet.inputs(about, [sheet.row(7)]), X[7:8])
+    assert np.array_equal(sheet.encoded(sheet.row(7)), X[7:8])
 
 
 def test_amounts_and_day_first_dates_come_back(passengers):
@@ -102,8 +101,8 @@ def test_amounts_and_day_first_dates_come_back(passengers):
     sheet = Sheet.of(about)
     assert sheet.row(1)["price"] == 2002.5
     assert sheet.row(1)["day"] == "2024-03-02"
-    same = model.predict_proba(sheet.inputs(about, [sheet.row(k) for k in range(9)]))
-    assert np.array_equal(same, model.predict_proba(table[:9]))
+    for k in range(9):
+        assert np.array_equal(sheet.encoded(sheet.row(k)), model.encode(table[k : k + 1]))
 
 
 def test_columns_without_concepts_have_no_control(passengers):

@@ -104,9 +104,11 @@ def from_graphml(content: bytes) -> CognitiveMap:
     names: dict[str, str] = {}
     bias: list[float] = []
     for node in _inside(graphs[0], "node"):
-        held = _held(node, keys)
-        name = _label(node, "NodeLabel") or held.get("label") or held.get("name") or str(node.get("id", ""))
-        names[node.get("id", "")] = name.strip()
+        held, own = _held(node, keys), str(node.get("id", ""))
+        if own in names:
+            raise ValueError(f"two nodes have the id {own!r}: give each its own.")
+        name = _label(node, "NodeLabel") or held.get("label") or held.get("name") or own
+        names[own] = name.strip()
         bias.append(_number(held["bias"], f"the bias of {name!r}") if held.get("bias") else 0.0)
     edges = [_edge(edge, names, keys, graphs[0].get("edgedefault")) for edge in _inside(graphs[0], "edge")]
     # Nodes with one name are refused here: as ends of edges they would become one.

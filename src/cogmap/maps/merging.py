@@ -133,8 +133,8 @@ def _merged(values: Array, known: NDArray[np.bool_], rule: str) -> Array:
     if rule == "median":
         ordered = np.sort(np.where(known, values, np.inf), axis=0)
         count = known.sum(axis=0)
-        middle = [np.take_along_axis(ordered, (k // 2).clip(0)[None], axis=0)[0] for k in (count - 1, count)]
-        return np.where(count > 0, np.where(count % 2, middle[0], _halfway(*middle)), 0.0)
+        low, high = (np.take_along_axis(ordered, (k // 2).clip(0)[None], axis=0)[0] for k in (count - 1, count))
+        return np.where(count > 0, (low + high) / 2, 0.0)
     positive, negative = stated & (values > 0), stated & (values < 0)
     if rule == "agreement":
         opposed = positive.any(axis=0) & negative.any(axis=0)
@@ -147,10 +147,6 @@ def _merged(values: Array, known: NDArray[np.bool_], rule: str) -> Array:
 def _mean(values: Array, chosen: NDArray[np.bool_]) -> Array:
     total: Array = np.where(chosen, values, 0.0).sum(axis=0)
     return total / np.maximum(chosen.sum(axis=0), 1)
-
-
-def _halfway(a: Array, b: Array) -> Array:
-    return np.where(np.isfinite(b), (a + np.where(np.isfinite(b), b, a)) / 2, a)
 
 
 def _disagreements(

@@ -59,7 +59,7 @@ Moves = tuple[Move, ...]
 def changes(subject: Subject, sheet: Sheet, cells: Cells) -> dict[str, Any]:
     """Return the smallest changes of one and of two columns that change the class of a row of cells."""
     fitted = subject.model.fitted_
-    row = _encoded(subject, sheet, cells)
+    row = sheet.encoded(cells)[0]
     own = int(fitted.codes(row[None])[0])
     columns = list(_movable(subject, sheet, cells, fitted))
     single = _single(fitted, row, own, columns)
@@ -74,13 +74,6 @@ def changes(subject: Subject, sheet: Sheet, cells: Cells) -> dict[str, Any]:
             f"{min(COLUMNS, len(columns))} columns that move the decision most, {GRID} values of each number."
         ),
     }
-
-
-def _encoded(subject: Subject, sheet: Sheet, cells: Cells) -> Array:
-    inputs = sheet.inputs(subject, [cells])
-    if subject.is_tabular:
-        return np.asarray(subject.model.encode(inputs), dtype=np.float64)[0]
-    return np.asarray(inputs, dtype=np.float64)[0]
 
 
 def _movable(

@@ -8,6 +8,7 @@ reports counts only as long as it is the fit at work.
 """
 
 import hashlib
+import math
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -219,6 +220,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
+        # Most lists are long and hold finite numbers only.
+        if all(type(part) is float and math.isfinite(part) for part in value):
+            return list(value)
         return [plain(part) for part in value]
     if isinstance(value, np.generic):
         return plain(value.item())

@@ -10,6 +10,7 @@ fitted anew under all that is stated, and not an edit of the version before.
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,12 +73,13 @@ class Measured:
 
 
 def fit_under(model: Any, knowledge: Knowledge, X: Any, labels: NDArray[Any]) -> Any:
-    """Return a model like the given one, fitted under this knowledge and no other."""
+    """Return a model like the given one, fitted under this knowledge and no other; raw columns keep their concepts."""
     if not isinstance(model, TabularClassifier):
         return clone(model).set_params(knowledge=knowledge).fit(X, labels)
-    network = clone(model.classifier_).set_params(knowledge=knowledge)
-    again = clone(model).set_params(classifier=network).fit_columns(X, labels, model.columns_)
-    again.target_name_ = model.target_name_
+    again = copy(model)
+    again.classifier = clone(model.classifier_).set_params(knowledge=knowledge)
+    stated = by_concept(knowledge, model.columns_)
+    again.classifier_ = clone(again.classifier).set_params(knowledge=stated).fit(model.encode(X), labels)
     return again
 
 

@@ -16,10 +16,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..core.types import Array
 from ..knowledge.names import no_column
 from ..report.subject import Subject
 from ..tables import dates
 from ..tables.columns import OTHER, Column, as_text, spelled
+from ..tables.new_rows import UnseenValues
 
 FEW_VALUES = 20
 """A number with at most this many different values takes these only."""
@@ -27,7 +29,23 @@ FEW_VALUES = 20
 STEPS = 200
 """About as many steps a slider has."""
 
+MOST_BLOCKS = 20_000
+"""Encoded cells that are kept."""
+
 Cells = dict[str, Any]
+
+
+class _Few(dict[Any, Any]):
+    """A dictionary that begins anew when it holds too much."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if len(self) >= self.most:
+            self.clear()
+        super().__setitem__(key, value)
 
 
 @dataclass(frozen=True)
@@ -102,12 +120,30 @@ class Sheet:
             whole[name] = self._checked(name, kinds[name], value)
         return whole
 
-    def inputs(self, subject: Subject, rows: list[Cells]) -> Any:
-        """Return rows of cells as the model takes them."""
-        if self.columns:
-            return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in self.names})
-        table = np.array([[row[name] for name in self.names] for row in rows], dtype=np.float64)
-        return pd.DataFrame(table, columns=list(self.names)) if hasattr(subject.model, "feature_names_in_") else table
+    def frame(self, cells: Cells) -> pd.DataFrame:
+        """Return a row of cells as a raw table of one row."""
+        return pd.DataFrame([[cells[name] for name in self.names]], columns=list(self.names), dtype=object)
+
+    def encoded(self, cells: Cells) -> Array:
+        """Return a row of cells as the numbers that a network takes, shape (1, n_features); warn of unseen values."""
+        if not self.columns:
+            return np.array([[cells[name] for name in self.names]], dtype=np.float64)
+        blocks, unseen = [], UnseenValues(tuple(self.columns.values()))
+        for column in unseen.used:
+            cell = cells[column.name]
+            if (column.name, cell) not in self._blocks:
+                values = pd.Series([cell], dtype=object)
+                self._blocks[column.name, cell] = column.encode(values)[0], column.unseen(values)
+            block, counts = self._blocks[column.name, cell]
+            blocks.append(block)
+            unseen.counts[column.name].update(counts)
+        unseen.warn()
+        return np.concatenate(blocks)[None]
+
+    @cached_property
+    def _blocks(self) -> dict[tuple[str, Any], tuple[Array, dict[str, int]]]:
+        """What cells were encoded as: while a slider moves, all but one are those of the call before."""
+        return _Few(MOST_BLOCKS)
 
     def _checked(self, name: str, kind: str, value: Any) -> Any:
         if value is None:

@@ -12,7 +12,10 @@ import numpy as np
 
 from ..core.fit.fitted import Fitted, probabilities
 from ..core.network.dynamics import diagnose
+from ..core.network.reasoning import trajectory
 from ..core.types import Array
+from ..explain.columns import by_columns
+from ..explain.explanation import explain
 from ..report.explained_rows import written
 from ..report.subject import Subject
 from .sheet import Cells, Sheet
@@ -41,7 +44,7 @@ def what_if(
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        explanation = subject.model.explain(sheet.inputs(subject, [cells]))
+        explanation = _explained(subject, sheet, cells)
         probability, classes = probabilities(explanation.scores)[0], subject.classes
         predicted = int(subject.model.fitted_.decision.codes(explanation.scores)[0])
         answer = {
@@ -58,6 +61,14 @@ def what_if(
             answer["text"] = replace(explanation, index=np.array([row])).to_text(0)
     answer["notes"] = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     return answer
+
+
+def _explained(subject: Subject, sheet: Sheet, cells: Cells) -> Any:
+    """Return the explanation of a row of cells, as the model's own `explain` gives it for such a row."""
+    numbers = explain(subject.model.fitted_, sheet.encoded(cells), np.array([0]), None, None)
+    if not subject.is_tabular:
+        return numbers
+    return by_columns(numbers, subject.model.columns_, sheet.frame(cells), None)
 
 
 def _code(classes: list[str], label: str) -> int:
@@ -87,12 +98,13 @@ def trajectories(fitted: Fitted, row: Array) -> list[dict[str, Any]]:
     tol = max(fitted.tol, float(np.finfo(np.float64).eps))
     answers = []
     for name, concepts, model in zip(fitted.network_names, fitted.own_names, fitted.networks, strict=True):
-        period = int(diagnose(model.network, model.concepts(row), fitted.longest, tol).period[0])
+        initial = model.concepts(row)
+        period = int(diagnose(model.network, initial, fitted.longest, tol).period[0])
         answers.append(
             {
                 "network": name,
                 "concepts": concepts,
-                "states": model.states(row, n_states)[0].round(DIGITS).tolist(),
+                "states": trajectory(model.network, initial, n_states)[0].round(DIGITS).tolist(),
                 "read": fitted.n_iter,
                 "verdict": verdict(period),
             }

@@ -191,10 +191,10 @@ def test_rows_that_wander_have_exponents_and_others_none(rng, monkeypatch):
     turn = 1.5 * np.array([[np.cos(1), np.sin(1)], [-np.sin(1), np.cos(1)]])
     around = diagnose(network(turn), rng.random((7, 2)), 60, 1e-9)
     assert (np.abs(around.exponent) < 0.02).all()  # a circle that never closes neither grows nor shrinks
-    assert "neither chaotic nor coming to rest" in str(around)
+    assert "neither chaotic nor settling" in str(around)
     slow = diagnose(network(0.9 * np.eye(2)), rng.random((7, 2)), 10, 1e-9)
     np.testing.assert_allclose(slow.exponent, np.log(0.9), atol=1e-3)
-    assert "they come to rest, or to a cycle, later" in str(slow)
+    assert ": settles later)" in str(slow)
     wild = diagnose(network(4 * rng.normal(size=(40, 40)) / 6), rng.random((7, 40)), 60, 1e-9)
     assert (wild.exponent > 0.1).all()
     assert ": chaotic)" in str(wild)

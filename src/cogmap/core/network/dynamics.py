@@ -8,7 +8,7 @@ same one for all rows only if φ = 1, or if the states say so.
 
 Rows that reach neither may only be slow, or wander for ever. The largest Lyapunov exponent tells: the mean logarithm by
 which one step stretches a small difference, with the Jacobian δ ↦ φ (δ W) ∘ f′(A W + b) in closed form. Negative, the
-row comes to rest or to a cycle later; positive, nearby states part: chaos.
+row settles later, on a fixed point or a cycle; positive, nearby states part: chaos.
 """
 
 from collections import deque
@@ -144,8 +144,8 @@ def exponent_words(exponent: float) -> str:
     if exponent > EXPONENT_MARGIN:
         return f"{value}: chaotic"
     if exponent < -EXPONENT_MARGIN:
-        return f"{value}: they come to rest, or to a cycle, later"
-    return f"{value}: neither chaotic nor coming to rest"
+        return f"{value}: settles later"
+    return f"{value}: neither chaotic nor settling"
 
 
 def follow(network: Network, initial: Array, n: int, n_iter: int, tol: float) -> BlockVerdict:
