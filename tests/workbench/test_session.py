@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cogmap import LTCNClassifier
+from cogmap import Knowledge, LTCNClassifier
 from cogmap.workbench import Workbench
 from cogmap.workbench.history import ConflictError
 from tests.workbench.conftest import EDGE, SAID, opened
@@ -154,6 +154,7 @@ def test_statements_ask_who_and_why(raw_bench):
         ),
         ("bound", {"source": "age", "target": "fare", "high": 0.5}, ["age → fare ≤ 0.5"]),
         ("irrelevant", {"feature": "deck"}, ["deck is irrelevant"]),
+        ("bias", {"feature": "age", "value": 0.5}, [str(Knowledge().bias("age", 0.5))[3:]]),
         ("add_knowledge", {"text": '[[statement]]\nkind = "irrelevant"\nfeature = "deck"'}, ["deck is irrelevant"]),
     ],
 )
