@@ -123,6 +123,14 @@ def test_clicking_an_edge_shows_its_weight(opened):
     assert page.locator(".edge.lit").count() == 1
 
 
+def test_nodes_grow_when_the_relevance_is_there(opened):
+    page = opened("iris", refit=True)
+    relevance = [one["relevance"] for one in page.bench.map()["networks"][0]["concepts"]]
+    radii = page.locator(".node circle").evaluate_all("all => all.map((c) => Number(c.getAttribute('r')))")
+    area = (np.array(radii) / max(radii) * 15 - 5) ** 2
+    assert area / area.max() == pytest.approx(np.array(relevance) / max(relevance), abs=0.03)
+
+
 def test_concepts_are_reached_and_selected_with_the_keyboard(opened):
     page = opened("iris")
     page.locator(".node[tabindex='0']").focus()

@@ -5,12 +5,15 @@ import { useAnswer } from "./store.js";
 import { count, number, percent, signed } from "./words.js";
 
 const LISTED = 12;
+const SEEN = 0.001;
+const SLIGHT = 0.001;
 
 function Scores({ scores }) {
   return html`<dl class="cards">${scores.map((one) => {
     const moved = one.after - one.before;
     const verdict = one.better === null ? "equal" : one.better ? "better" : "worse";
-    return html`<div class=${`card ${verdict}`} key=${one.name}><dt>${one.name}</dt>
+    const slight = Math.abs(moved) < SLIGHT * Math.abs(one.before);
+    return html`<div class=${`card ${slight ? "" : verdict}`} key=${one.name}><dt>${one.name}</dt>
       <dd>${number(one.after, 4)}</dd>
       <dd class="hint">${one.better === null ? "as before" : `${verdict} by ${number(Math.abs(moved), 2)}; before ${number(one.before, 4)}`}</dd></div>`;
   })}</dl>`;
@@ -35,7 +38,8 @@ function ChangedRows({ store, answer }) {
 }
 
 function Relevance({ relevance }) {
-  const listed = relevance.slice(0, LISTED);
+  const listed = relevance.filter((one) => Math.abs(one.after - one.before) >= SEEN).slice(0, LISTED);
+  if (!listed.length) return html`<section><h3>Relevance</h3><p>No column's share changes by ${percent(SEEN)} or more.</p></section>`;
   const largest = Math.max(...listed.flatMap((one) => [one.before, one.after])) || 1;
   const bar = (share, kind) => html`<span class=${`bar ${kind}`} style=${{ width: `${(100 * share) / largest}%` }}></span>`;
   return html`<section><h3>Relevance, largest changes first</h3>

@@ -2,7 +2,7 @@
 //
 // Positions and the camera are signals bound to the attributes, so that a drag moves one node and its edges without
 // going through the others.
-import { computed, html, signal, useComputed, useEffect, useId, useLayoutEffect, useRef } from "./vendor/preact.js";
+import { computed, html, signal, useEffect, useId, useLayoutEffect, useMemo, useRef } from "./vendor/preact.js";
 import { isLit } from "./edges.js";
 import { curve, ringPoints, ringRadius } from "./geometry.js";
 import { relevant, shortened, signed } from "./words.js";
@@ -90,13 +90,18 @@ function labels(lens, spots, net) {
   return found;
 }
 
+/** A signal that follows other signals, made anew when what it closes over changes. */
+function useDerived(follow, closed) {
+  return useMemo(() => computed(follow), closed);
+}
+
 function Edge({ lens, edge, spots, centre, stated, marker, onPick }) {
-  const path = useComputed(() => curve(spots[edge.source].value, spots[edge.target].value, centre.value));
+  const path = useDerived(() => curve(spots[edge.source].value, spots[edge.target].value, centre.value), [spots, edge.key]);
   const kind = edge.weight < 0 ? "lowers" : "raises";
-  const look = useComputed(() => {
+  const look = useDerived(() => {
     const lit = isLit(lens, edge);
     return `edge ${edge.weight ? kind : "none"}${lit ? " lit" : lit === false ? " dim" : ""}${stated ? " stated" : ""}`;
-  });
+  }, [edge, stated]);
   const width = 1 + (4 * Math.abs(edge.weight)) / (lens.largest.value || 1);
   const over = () => (lens.hovered.value = { edge });
   return html`<g class=${look} onPointerEnter=${over} onPointerLeave=${() => (lens.hovered.value = null)}
@@ -107,14 +112,12 @@ function Edge({ lens, edge, spots, centre, stated, marker, onPick }) {
 }
 
 function Node({ lens, index, concept, spot, selected, onKey, onPick }) {
-  const look = useComputed(() => {
+  const look = useDerived(() => {
     const lit = lens.lit.value;
     const hidden = lens.neighbours.value && !lens.neighbours.value.has(index);
     return `node${hidden ? " hidden" : ""}${!lit ? "" : lit.has(index) ? " lit" : " dim"}${selected ? " selected" : ""}`;
-  });
-  const x = useComputed(() => spot.value.x.toFixed(1));
-  const y = useComputed(() => spot.value.y.toFixed(1));
-  const radius = useComputed(() => spot.value.radius.toFixed(1));
+  }, [index, selected]);
+  const [x, y, radius] = ["x", "y", "radius"].map((part) => useDerived(() => spot.value[part].toFixed(1), [spot]));
   const over = () => (lens.hovered.value = { concept: index });
   return html`<g class=${look} data-concept=${index} role="button" aria-pressed=${selected ? "true" : "false"}
     tabindex=${lens.active.value === index ? 0 : -1} aria-label=${`${concept.name}, ${relevant(concept.relevance)}`}
@@ -229,7 +232,7 @@ export function MapCanvas({ store, lens, onPickConcept, onPickEdge }) {
   const spots = useRef({});
   if (spots.current.net !== net) spots.current = { net, all: spotsOf(store, lens, net) };
   const all = spots.current.all;
-  const centre = useComputed(() => onScreen(lens, { x: 0, y: 0 }));
+  const centre = useDerived(() => onScreen(lens, { x: 0, y: 0 }), []);
   useSize(store, lens, box);
   useEffect(() => {
     if (lens.active.value >= net.concepts.length) lens.active.value = 0;

@@ -37,7 +37,7 @@ export function Evidence({ evidence, most = 12 }) {
       return html`<tr key=${line.name}><th scope="row">${line.name}${line.value && html` <span class="muted">= ${line.value}</span>`}</th>
         <td><span class="track middle"><span class=${`bar ${kind}`}
           style=${{ left: `${line.adds < 0 ? 50 - width : 50}%`, width: `${width}%` }}></span></span></td>
-        <td class="number">${signed(line.adds)}</td></tr>`;
+        <td class="number">${signed(Math.abs(line.adds) < 1e-6 * largest ? 0 : line.adds)}</td></tr>`;
     })}</tbody></table>`;
 }
 

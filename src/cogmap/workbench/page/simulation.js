@@ -5,11 +5,15 @@ import { ask, newest, useAnswer } from "./store.js";
 import { StatesChart } from "./trajectory.js";
 import { number } from "./words.js";
 
-function Held({ name, held, start, last, onHold, onStart }) {
+const RULES = ["quasi-nonlinear", "kosko", "kosko-memory", "rescaled"];
+const ACTIVATIONS = ["sigmoid", "tanh", "bivalent", "trivalent"];
+const POSITIVE = ["sigmoid", "bivalent"];
+
+function Held({ name, held, start, least, last, onHold, onStart }) {
   return html`<tr class=${held ? "changed" : ""}><th scope="row">${name}</th>
-    <td><input type="range" min="-1" max="1" step="0.01" value=${start ?? 0} aria-label=${`${name}, ${held ? "held at" : "starts at"}`} aria-valuetext=${start === undefined ? "as the map starts" : number(start)}
+    <td><input type="range" min=${least} max="1" step="0.01" value=${start} aria-label=${`${name}, ${held ? "held at" : "starts at"}`} aria-valuetext=${number(start)}
       onInput=${(event) => onStart(Number(event.currentTarget.value))} /></td>
-    <td class="number">${start === undefined ? "" : number(start)}</td>
+    <td class="number">${number(start)}</td>
     <td><label class="check"><input type="checkbox" checked=${held} aria-label=${`Hold ${name}`} onChange=${(event) => onHold(event.currentTarget.checked)} />hold</label></td>
     <td class="number">${number(last)}</td></tr>`;
 }
@@ -19,6 +23,7 @@ function useRun(store, name) {
   const start = useSignal({});
   const held = useSignal([]);
   const run = useSignal(null);
+  const options = useSignal({});
   const answered = async (payload) => {
     const got = await ask(store, "simulate", payload);
     if (got) run.value = got;
@@ -28,10 +33,17 @@ function useRun(store, name) {
     const kept = (inside) => Object.fromEntries(Object.entries(start.value).filter(([concept]) => held.value.includes(concept) === inside));
     return { map: name, start: kept(false), clamp: kept(true) };
   };
+  const chosen = () => Object.fromEntries(Object.entries(options.value).filter(([, value]) => value));
   useEffect(() => {
-    follow(payload());
-  }, [name, store.model.value, start.value, held.value]);
-  return { start, held, run, payload };
+    follow({ ...payload(), ...chosen() });
+  }, [name, store.model.value, start.value, held.value, options.value]);
+  return { start, held, run, options, payload: () => ({ ...payload(), options: chosen() }) };
+}
+
+function Reasoning({ options }) {
+  const select = (key, label, values) => html`<${Select} label=${label} value=${options.value[key] ?? ""}
+    options=${[["", "as the map says"], ...values.map((one) => [one, one])]} onChange=${(value) => (options.value = { ...options.value, [key]: value })} />`;
+  return html`<div class="tools">${select("rule", "Rule", RULES)} ${select("activation", "Activation", ACTIVATIONS)}</div>`;
 }
 
 function Keep({ store, run }) {
@@ -71,8 +83,11 @@ function Run({ store, name }) {
     run.held.value = on ? [...run.held.value, concept] : run.held.value.filter((one) => one !== concept);
     if (on && run.start.value[concept] === undefined) set(concept, got.states[0][got.concepts.indexOf(concept)]);
   };
-  return html`<div class="grid"><section><${Scroll} label="Concepts" tall><table class="held"><thead><tr><th scope="col">concept</th><th scope="col">start</th><th scope="col"><span class="unseen">value</span></th><th scope="col">hold</th><th scope="col" class="number">ends at</th></tr></thead>
-      <tbody>${got.concepts.map((concept) => html`<${Held} key=${concept} name=${concept} held=${run.held.value.includes(concept)} start=${run.start.value[concept]} last=${got.final[concept]}
+  const least = POSITIVE.includes(got.reasoning.activation) ? 0 : -1;
+  const begins = (concept, k) => run.start.value[concept] ?? got.states[0][k];
+  return html`<${Reasoning} options=${run.options} />
+    <div class="grid"><section><${Scroll} label="Concepts" tall><table class="held"><thead><tr><th scope="col">concept</th><th scope="col">start</th><th scope="col"><span class="unseen">value</span></th><th scope="col">hold</th><th scope="col" class="number">ends at</th></tr></thead>
+      <tbody>${got.concepts.map((concept, k) => html`<${Held} key=${concept} name=${concept} held=${run.held.value.includes(concept)} start=${begins(concept, k)} least=${least} last=${got.final[concept]}
         onHold=${(on) => hold(concept, on)} onStart=${(value) => set(concept, value)} />`)}</tbody></table></${Scroll}></section>
     <section><p role="status">${got.text}</p><${StatesChart} key=${name} concepts=${got.concepts} states=${got.states} label="States of the concepts over the iterations" />
       <${Keep} store=${store} run=${run} /><${Side} store=${store} asked=${asked} /></section></div>`;
