@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cogmap import LTCNClassifier
+from cogmap import Knowledge, LTCNClassifier
 from cogmap.workbench import Workbench
+from cogmap.workbench.fitting import Report
+from cogmap.workbench.held import MOST_VERSIONS
 from cogmap.workbench.history import ConflictError
 from tests.workbench.conftest import EDGE, SAID, opened
 
@@ -154,6 +156,7 @@ def test_statements_ask_who_and_why(raw_bench):
         ),
         ("bound", {"source": "age", "target": "fare", "high": 0.5}, ["age → fare ≤ 0.5"]),
         ("irrelevant", {"feature": "deck"}, ["deck is irrelevant"]),
+        ("bias", {"feature": "age", "value": 0.5}, [str(Knowledge().bias("age", 0.5))[3:]]),
         ("add_knowledge", {"text": '[[statement]]\nkind = "irrelevant"\nfeature = "deck"'}, ["deck is irrelevant"]),
     ],
 )
@@ -184,6 +187,14 @@ def test_statements_that_cannot_be_are_refused_in_words(raw_bench, action, argum
     with pytest.raises(ValueError, match=words):
         raw_bench.call(action, {**arguments, **SAID})
     assert raw_bench.state()["version"] == 0
+
+
+def test_the_last_versions_are_kept_in_memory_and_the_first(network, iris):
+    bench = Workbench(network, *iris, refit=False)
+    stated = [Knowledge().forbid(f"a{k}", "b") for k in range(12)]
+    for k, knowledge in enumerate(stated):
+        bench._take(Report("model", knowledge=knowledge, model=network))
+        assert set(bench.versions) == {Knowledge(), *stated[max(0, k - MOST_VERSIONS + 2) : k + 1]}
 
 
 def test_a_fit_that_fails_is_told_and_can_be_undone(network, iris):

@@ -1,12 +1,13 @@
 """The workbench in a notebook: the page's modules in a widget, and calls as its messages."""
 
 import re
+import shutil
 import sys
 
 import pytest
 
 import cogmap
-from cogmap.workbench import Workbench
+from cogmap.workbench import Workbench, seam
 from cogmap.workbench.server import page_files
 from tests.workbench.conftest import EDGE, SAID
 
@@ -57,3 +58,50 @@ def test_the_room_can_be_called_and_is_a_room():
     assert callable(cogmap.workbench)
     assert cogmap.__getattr__("workbench") is cogmap.workbench is sys.modules["cogmap.workbench"]
     assert cogmap.workbench.Workbench is Workbench
+
+
+SHELL = "<!doctype html><meta charset='utf-8'><title>notebook</title><div id='cell'></div>"
+BEGIN = """async ([esm, sources, style]) => {
+  const heard = [];
+  const model = {
+    get: (name) => ({ sources, style })[name],
+    on: (_, hear) => heard.push(hear),
+    off: () => {},
+    send: async (content) => {
+      const answer = await window.python(content);
+      heard.forEach((hear) => hear(answer));
+    },
+  };
+  const url = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
+  const widget = await import(url);
+  window.takeAway = await widget.default.render({ model, el: document.getElementById("cell") });
+}"""
+
+
+def test_a_browser_shows_the_widget(network, iris):
+    """As a notebook does it: the module from a blob, a model that sends messages, and nothing else."""
+    if shutil.which("chromium") is None:
+        pytest.skip("chromium is not on this machine")
+    api = pytest.importorskip("playwright.sync_api", reason="chromium is driven by playwright, which is not installed")
+    widget, asked, errors = cogmap.workbench(network, *iris, refit=False), [], []
+
+    def python(content):
+        asked.append(content["name"])
+        return {"id": content["id"], "answer": seam.answer(widget.bench, content["name"], content["payload"])[1]}
+
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        page = browser.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.expose_function("python", python)
+        page.route("http://notebook.test/", lambda route: route.fulfill(body=SHELL, content_type="text/html"))
+        page.goto("http://notebook.test/")
+        page.evaluate(BEGIN, [widget._esm, widget.sources, widget.style])
+        page.get_by_text("petal width (cm)").first.wait_for()
+        page.evaluate("window.takeAway()")
+        assert page.locator("#cell").inner_html() == ""
+        browser.close()
+    widget.close()
+    assert errors == []
+    assert "state" in asked
+    assert "map" in asked

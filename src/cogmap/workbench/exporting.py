@@ -79,7 +79,7 @@ class Exporting(Scenarios):
 
     def _write_model(self, what: str, path: Path) -> None:
         number, version = self.in_use()
-        if number != self.past.last.number and version is not self.versions.get(self.past.last.knowledge):
+        if number != self.past.last.number:
             raise ValueError(
                 f"Version {self.past.last.number} is not fitted (yet): wait for it, let it be fitted again, or undo it."
             )

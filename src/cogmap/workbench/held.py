@@ -180,7 +180,8 @@ class Held:
         self.versions.pop(report.knowledge, None)
         self.versions[report.knowledge] = version
         needed = {self.past.entries[0].knowledge, *(entry.knowledge for entry in self.past.entries[-2:])}
-        for knowledge in [one for one in self.versions if one not in needed][: len(self.versions) - MOST_VERSIONS]:
+        surplus = max(len(self.versions) - MOST_VERSIONS, 0)
+        for knowledge in [one for one in self.versions if one not in needed][:surplus]:
             del self.versions[knowledge]
 
     def _end(self, state: str, message: str) -> None:

@@ -24,7 +24,7 @@ log = logging.getLogger("cogmap.workbench")
 
 NAMES = (
     *("state", "progress", "map", "history", "compare", "what_if", "changes", "explain", "rows"),
-    *("fix", "forbid", "sign", "bound", "irrelevant", "withdraw", "add_knowledge", "undo", "redo"),
+    *("fix", "forbid", "sign", "bound", "irrelevant", "bias", "withdraw", "add_knowledge", "undo", "redo"),
     *("cancel", "refit", "scenarios", "save_scenario", "remove_scenario", "compare_scenarios"),
     *("maps", "load_map", "remove_map", "show_map", "merge_maps", "compare_maps", "simulate", "files", "export"),
 )

@@ -82,6 +82,19 @@ class Stating(Held):
         """State that a column has no edges and no say."""
         return self._state([("irrelevant", feature, None, None)], author, reason, version, replace)
 
+    def bias(
+        self,
+        feature: str,
+        value: float,
+        *,
+        author: str,
+        reason: str,
+        version: int | None = None,
+        replace: bool = False,
+    ) -> dict[str, Any]:
+        """State what the bias of a concept is: what its activation tends to without the others."""
+        return self._state([("bias", feature, None, value)], author, reason, version, replace)
+
     def withdraw(
         self,
         number: int | None = None,

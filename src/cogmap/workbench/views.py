@@ -240,7 +240,7 @@ class Views(Held):
         """Return the edges that each statement is about, in each network."""
         columns, marks = getattr(self.given.model, "columns_", ()), []
         for number, statement in enumerate(stated, 1):
-            if statement.kind == "irrelevant":
+            if statement.target is None:
                 continue
             alone = by_concept(Knowledge([statement]), columns)
             for k, model in enumerate(fitted.networks):
