@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .estimators.tuned import LTCNClassifierCV
     from .knowledge import Knowledge
 
-__version__ = "0.1.0"
+    __version__: str
 
 _HOMES = {
     "DataFileError": "errors",
@@ -65,6 +65,18 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: scikit-learn takes a second to load, and brings in pandas."""
+    if name == "__version__":
+        return _installed_version()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def _installed_version() -> str:
+    """Return the version that the installation was given from git's tags; source without one has none to tell."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(__name__)
+    except PackageNotFoundError:
+        return "0+unknown"
