@@ -12,7 +12,7 @@ from .console import NewFile, NewFolder, printable
 from .output import say, show
 
 FOLDER = NewFolder()
-GRIDS = "small, paper, default, or one configuration such as phi=0.8,max_iter=5; several with ';'."
+GRIDS = "small, paper, authors, default, or one configuration such as phi=0.8,max_iter=5; several with ';'."
 DEFAULT_RESULTS = Path("study") / "results.csv"
 data_dir_option = click.option(
     "--data-dir", type=click.Path(exists=True, file_okay=False), help="Folder of datasets; default COGMAP_DATA."

@@ -20,7 +20,7 @@ from ..writing import whole
 from .comparison import against, average_ranks, complete, friedman
 from .datasets import CLEAN, LEAKING, PAPER, load
 from .protocol import N_FOLDS, WHOLE
-from .registry import ENTRIES, REGISTRY
+from .registry import ENTRIES, GRIDS, REGISTRY
 
 SWAPPED = {"random outer weights": "random inner weights", "random inner weights": "random outer weights"}
 """The paper prints the two pairs of its ablation the wrong way round: a random readout cannot reach kappa .73."""
@@ -38,14 +38,21 @@ def paper_numbers(table: str) -> pd.DataFrame:
 
 
 def method_names(results: pd.DataFrame) -> pd.Series:
-    """Name a method after its classifier, and after its grid where that is not the small one."""
-    other = results["grid"] != "small"
-    return results["classifier"].where(~other, results["classifier"] + " (" + results["grid"] + " grid)")
+    """Name a method after its classifier, after its grid where that is not the small one, after inner folds but 3.
+
+    The authors' grid has five inner folds, and only another number is said.
+    """
+    name = results["classifier"].where(
+        results["grid"] == "small", results["classifier"] + " (" + results["grid"] + " grid)"
+    )
+    usual = results["inner"] == np.where(results["grid"] == "authors", 5, 3)
+    return name.where(usual, name + ", " + results["inner"].astype(int).astype(str) + " inner folds")
 
 
 def select(results: pd.DataFrame, *, scale: str = "fold", seed: int = 42, inner: int | None = None) -> pd.DataFrame:
-    """Keep searched results of one protocol, with their method's name."""
-    kept = results["grid"].isin(["small", "paper"]) & (results["scale"] == scale) & (results["seed"] == seed)
+    """Keep searched results of one protocol, with their method's name; the authors' always scales the file."""
+    scaled = (results["scale"] == scale) | (results["grid"] == "authors")
+    kept = results["grid"].isin(GRIDS) & scaled & (results["seed"] == seed)
     if inner is not None:
         kept &= results["inner"] == inner
     rows = results[kept]
