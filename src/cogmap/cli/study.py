@@ -123,6 +123,20 @@ def summary(results: Path) -> None:
 
 
 @study.command()
+@click.option("--cells", type=click.IntRange(1), default=10, show_default=True, help="How many.")
+@click.option("--draw", default=0, show_default=True, help="Seed of the draw.")
+@results_option
+@data_dir_option
+def repeat(cells: int, draw: int, results: Path, data_dir: str | None) -> None:
+    """Run results again that are drawn at random, and say which are the same to six digits."""
+    from ..study.repeat import drawn, repeated
+    from ..study.results import read
+
+    for task, before in drawn(read(_existing(results)), cells, draw):
+        show(str(repeated(task, before, data_dir)))
+
+
+@study.command()
 @click.argument("output", type=NewFile(create_folder=True))
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def merge(output: Path, inputs: tuple[Path, ...]) -> None:
@@ -227,7 +241,7 @@ def _said(paths: list[Path]) -> None:
 
 
 @study.command()
-@click.argument("what", type=click.Choice(["readouts", "maps"]))
+@click.argument("what", type=click.Choice(["readouts", "maps", "classic"]))
 @click.option("--datasets", help="Comma-separated names; default the paper's 30, or its twelve for maps.")
 @click.option("--phi", help="Comma-separated values of φ; default 0, 0.1 … 1.")
 @click.option("--iterations", help="Comma-separated values of T for maps.")
@@ -239,16 +253,17 @@ def _said(paths: list[Path]) -> None:
 def sweep(
     what: str, datasets: str | None, phi: str | None, iterations: str | None, classifier: str, results: Path, **how: Any
 ) -> None:
-    """Run φ (both readouts), or φ × T, without tuning: what the paper's two figures show."""
+    """Run φ (both readouts), φ × T, or φ for the final state cut off at 1e-15: the paper's figures, without tuning."""
     from ..study.datasets import PAPER
     from ..study.runner import Plan
-    from ..study.sweeps import ITERATIONS, PHI, SELECTED, map_grids, readout_grids
+    from ..study.sweeps import CLASSIC, ITERATIONS, PHI, SELECTED, classic_grids, map_grids, readout_grids
 
     phis = tuple(float(value) for value in _listed(phi, ())) or PHI
     counts = tuple(int(value) for value in _listed(iterations, ())) or ITERATIONS
-    grids = readout_grids(phis) if what == "readouts" else map_grids(phis, counts)
-    sets = _listed(datasets, PAPER if what == "readouts" else SELECTED)
-    follow(Plan(sets, (classifier,), tuple(grids), whole=False, **how), results)
+    grids = {"readouts": readout_grids(phis), "maps": map_grids(phis, counts), "classic": classic_grids(phis)}[what]
+    sets = _listed(datasets, SELECTED if what == "maps" else PAPER)
+    who = CLASSIC if what == "classic" else classifier
+    follow(Plan(sets, (who,), tuple(grids), whole=False, **how), results)
 
 
 @study.command()

@@ -65,6 +65,8 @@ class Entry:
         The package that it needs beyond scikit-learn.
     java : bool
         Whether it needs Java.
+    rounding : bool
+        Whether rounding can decide its classes, so that another machine need not find the same.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Entry:
     group: str = "paper"
     package: str | None = None
     java: bool = False
+    rounding: bool = False
 
     @property
     def binary(self) -> bool:
@@ -175,6 +178,7 @@ ENTRIES = (
             "learning_rate": ["constant", "invscaling", "adaptive"],
         },
         small={"activation": ["tanh", "relu"], "solver": ["lbfgs"], "alpha": [0.01, 0.5]},
+        rounding=True,
     ),
     Entry(
         "RIPPER",
@@ -214,6 +218,7 @@ ENTRIES = (
         paper=PAPER,
         small=SMALL,
         authors=AUTHORS,
+        rounding=True,
     ),
     Entry(
         "GAM",
@@ -237,6 +242,7 @@ ENTRIES = (
         small=SMALL,
         authors=AUTHORS,
         group="beyond",
+        rounding=True,
     ),
     Entry("LTCNClassifier", lambda shape: LTCNClassifier(decision_metric="kappa"), group="beyond"),
     Entry("LTCNClassifierCV", lambda shape: LTCNClassifierCV(decision_metric="kappa"), group="beyond"),
@@ -248,7 +254,7 @@ ENTRIES = (
         authors=AUTHORS,
         group="beyond",
     ),
-    Entry("FCM 1e-15", lambda shape: FinalStateClassifier(), PAPER, SMALL, AUTHORS, group="classic"),
+    Entry("FCM 1e-15", lambda shape: FinalStateClassifier(), PAPER, SMALL, AUTHORS, group="classic", rounding=True),
     Entry("RidgeClassifierCV", lambda shape: RidgeClassifierCV(alphas=np.logspace(-4, 3, 8)), group="beyond"),
     Entry(
         "HistGradientBoosting",
@@ -269,6 +275,7 @@ ENTRIES = (
         small=SMALL,
         authors=AUTHORS,
         group="ablation",
+        rounding=True,
     ),
     Entry(
         "random outer weights",

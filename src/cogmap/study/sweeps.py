@@ -14,6 +14,10 @@ from .protocol import WHOLE, fixed
 PHI = tuple(round(0.1 * i, 1) for i in range(11))
 ITERATIONS = (1, 2, 3, 4, 5, 7, 10, 15, 20)
 MAX_ITER = 20
+CLASSIC = "FCM 1e-15"
+INNER = {"LTCN": "regression", "LTCN slopes": "slopes"}
+"""Inner weights of the two networks: as printed, and as in the authors' code."""
+
 SELECTED = tuple(PAPER[number - 1] for number in (4, 6, 7, 11, 16, 17, 18, 21, 25, 27, 28, 30))
 """The twelve datasets of the paper's figure of φ against T."""
 
@@ -26,6 +30,11 @@ def configuration(phi: float, max_iter: int, readout: str = "trajectory") -> str
 def readout_grids(phis: Sequence[float] = PHI) -> list[str]:
     """Return the configurations of the first figure: both readouts for each φ, T = 20."""
     return [configuration(phi, MAX_ITER, readout) for readout in ("trajectory", "final") for phi in phis]
+
+
+def classic_grids(phis: Sequence[float] = PHI) -> list[str]:
+    """Return the configurations of the final state with a cut-off of 1e-15 (``FCM 1e-15``), with both inner weights."""
+    return [f"{configuration(phi, MAX_ITER)},inner={inner}" for inner in INNER.values() for phi in phis]
 
 
 def map_grids(phis: Sequence[float] = PHI, iterations: Sequence[int] = ITERATIONS) -> list[str]:
