@@ -241,11 +241,13 @@ def _said(paths: list[Path]) -> None:
 
 
 @study.command()
-@click.argument("what", type=click.Choice(["readouts", "maps", "classic"]))
+@click.argument("what", type=click.Choice(["readouts", "maps", "classic", "relevance"]))
 @click.option("--datasets", help="Comma-separated names; default the paper's 30, or its twelve for maps.")
 @click.option("--phi", help="Comma-separated values of φ; default 0, 0.1 … 1.")
 @click.option("--iterations", help="Comma-separated values of T for maps.")
-@click.option("--classifier", default="LTCN", show_default=True, help="LTCN, or LTCN slopes.")
+@click.option(
+    "--classifier", default="LTCN", show_default=True, help="LTCN, LTCN slopes; relevance: LTCNClassifier, too."
+)
 @limit_option
 @jobs_option
 @results_option
@@ -253,17 +255,31 @@ def _said(paths: list[Path]) -> None:
 def sweep(
     what: str, datasets: str | None, phi: str | None, iterations: str | None, classifier: str, results: Path, **how: Any
 ) -> None:
-    """Run φ (both readouts), φ × T, or φ for the final state cut off at 1e-15: the paper's figures, without tuning."""
+    """Run φ (both readouts), φ × T, φ with the cut-off 1e-15 (classic), or shuffled features, without tuning."""
     from ..study.datasets import PAPER
     from ..study.runner import Plan
-    from ..study.sweeps import CLASSIC, ITERATIONS, PHI, SELECTED, classic_grids, map_grids, readout_grids
+    from ..study.sweeps import (
+        CLASSIC,
+        ITERATIONS,
+        PHI,
+        RELEVANCE_SETS,
+        SELECTED,
+        classic_grids,
+        map_grids,
+        readout_grids,
+        relevance_grids,
+    )
 
     phis = tuple(float(value) for value in _listed(phi, ())) or PHI
     counts = tuple(int(value) for value in _listed(iterations, ())) or ITERATIONS
-    grids = {"readouts": readout_grids(phis), "maps": map_grids(phis, counts), "classic": classic_grids(phis)}[what]
-    sets = _listed(datasets, SELECTED if what == "maps" else PAPER)
+    grids, sets = {
+        "readouts": (readout_grids(phis), PAPER),
+        "maps": (map_grids(phis, counts), SELECTED),
+        "classic": (classic_grids(phis), PAPER),
+        "relevance": (relevance_grids(classifier), RELEVANCE_SETS),
+    }[what]
     who = CLASSIC if what == "classic" else classifier
-    follow(Plan(sets, (who,), tuple(grids), whole=False, **how), results)
+    follow(Plan(_listed(datasets, sets), (who,), tuple(grids), whole=False, **how), results)
 
 
 @study.command()
@@ -317,33 +333,25 @@ network_option = click.option(
 @click.argument("name")
 @network_option
 @results_option
-@data_dir_option
-def claim(name: str, network: str, results: Path, data_dir: str | None) -> None:
+def claim(name: str, network: str, results: Path) -> None:
     """Say whether one of the paper's claims holds in the results."""
     from ..study.claims import CLAIMS
-    from ..study.figures import MissingResultsError
     from ..study.results import frame
+    from ..study.verdict import MissingResultsError
 
     _check_known("claim", (name,), CLAIMS)
     try:
-        show(str(CLAIMS[name](frame(results), data_dir, network)))
+        show(str(CLAIMS[name](frame(results), network)))
     except MissingResultsError as error:
         raise click.ClickException(printable(str(error))) from error
 
 
 @study.command()
-@network_option
 @results_option
-@data_dir_option
-def claims(network: str, results: Path, data_dir: str | None) -> None:
-    """Say of every claim of the paper whether it holds in the results."""
-    from ..study.claims import CLAIMS
-    from ..study.figures import MissingResultsError
+def claims(results: Path) -> None:
+    """Print every claim of the paper for both networks, with verdict, figure and p."""
+    from ..study.claims import claims_table
     from ..study.results import frame
+    from ..study.tables import markdown
 
-    runs = frame(results)
-    for name, judge in CLAIMS.items():
-        try:
-            show(f"{name}: {judge(runs, data_dir, network)}")
-        except MissingResultsError as error:
-            show(f"{name}: not decided: {error}")
+    show(markdown(claims_table(frame(_existing(results)))))

@@ -12,10 +12,7 @@ from ..writing import whole
 from .comparison import average_ranks, cliques, complete, critical_difference
 from .sweeps import SELECTED, phi_iteration_map, readout_curves, swept
 from .tables import comparable_kappas, select
-
-
-class MissingResultsError(ValueError):
-    """The results do not hold what a figure or a claim needs."""
+from .verdict import MissingResultsError
 
 
 def readout_figure(results: pd.DataFrame) -> Any:

@@ -33,6 +33,8 @@ from .datasets import Dataset, load
 from .registry import GRIDS, Entry, Grid, Shape, find
 
 N_FOLDS = 5
+SHUFFLING, N_SHUFFLES = ("shuffle", "by"), 5
+"""Entries of a configuration that are about test rows: which features to shuffle, by which kind of relevance."""
 WHOLE = "all"
 """Fold name of the row that holds the training time on the whole dataset."""
 
@@ -84,15 +86,28 @@ def evaluate(task: Task, data_dir: str | None = None) -> Row:
         start = time.perf_counter()
         params = chosen(model, task, data.X[train], data.y[train])
         searched = time.perf_counter() - start
-        times = timed_fit(model.set_params(**_prefixed(params)), data.X[train], data.y[train])
-        predicted = model.predict(data.X[test])
+        own = {name: value for name, value in params.items() if name not in SHUFFLING}
+        times = timed_fit(model.set_params(**_prefixed(own)), data.X[train], data.y[train])
+        tests = shuffled(model, data.X[test], params["by"], params["shuffle"]) if "by" in params else [data.X[test]]
+        predicted = [model.predict(rows) for rows in tests]
     return {
-        "kappa": float(cohen_kappa_score(data.y[test], predicted)),
-        "accuracy": float(accuracy_score(data.y[test], predicted)),
+        "kappa": float(np.mean([cohen_kappa_score(data.y[test], classes) for classes in predicted])),
+        "accuracy": float(np.mean([accuracy_score(data.y[test], classes) for classes in predicted])),
         **times,
         "search_seconds": searched,
         "params": json.dumps(params, sort_keys=True, default=_plain),
     }
+
+
+def shuffled(model: Pipeline, X: Array, kind: str, which: str) -> list[Array]:
+    """Return five copies of rows in which the quarter of the features that is most, or least, relevant is shuffled."""
+    order = np.argsort(-model["model"].relevance(kind=kind), kind="stable")
+    n = max(1, len(order) // 4)
+    features = order[:n] if which == "most" else order[-n:]
+    copies = [X.copy() for _ in range(N_SHUFFLES)]
+    for seed, copy in enumerate(copies):
+        copy[:, features] = np.random.default_rng(seed).permutation(X[:, features])
+    return copies
 
 
 def time_whole(task: Task, params: str, data_dir: str | None = None) -> Row:
