@@ -28,7 +28,7 @@ lint: .venv/lint
 
 # An environment of its own: pygam does not take the newest scipy.
 study: .venv/study/installed
-	.venv/study/bin/cogmap study table --quick
+	.venv/study/bin/cogmap study table --quick --results .venv/study/results.csv
 
 # The tests that need its packages; `make test` runs the others.
 study-test: .venv/study/installed

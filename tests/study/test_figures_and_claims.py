@@ -245,7 +245,7 @@ def test_the_table_of_claims_has_every_claim_for_both_networks():
     ],
 )
 def test_figures_are_drawn_as_png_and_svg(tmp_path, name, results):
-    figure = FIGURES[name](results)
+    figure = FIGURES[name](results, "LTCN")
     paths = save(figure, name, tmp_path)
     matplotlib.pyplot.close(figure)
     assert [path.suffix for path in paths] == [".png", ".svg"]
@@ -254,7 +254,7 @@ def test_figures_are_drawn_as_png_and_svg(tmp_path, name, results):
 
 
 def test_the_ranks_figure_names_every_classifier():
-    figure = FIGURES["ranks"](compared(0.7, 0.6))
+    figure = FIGURES["ranks"](compared(0.7, 0.6), "LTCN")
     texts = " ".join(text.get_text() for text in figure.axes[0].texts)
     assert all(name in texts for name in ("LTCN (1.00)", "SVM (2.00)", "DT (3.00)", "critical difference"))
     matplotlib.pyplot.close(figure)
@@ -263,4 +263,4 @@ def test_the_ranks_figure_names_every_classifier():
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_without_results_name_the_run(name):
     with pytest.raises(MissingResultsError, match="cogmap study"):
-        FIGURES[name](frame())
+        FIGURES[name](frame(), "LTCN")

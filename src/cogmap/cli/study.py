@@ -300,26 +300,6 @@ def ablation(datasets: str | None, limit: float | None, jobs: int, results: Path
     show(f"\n## {TITLES['ablation']}\n\n{markdown(ablation_table(select(frame(results))))}")
 
 
-@study.command()
-@click.argument("names", nargs=-1)
-@click.option("--output", type=FOLDER, default=Path("study"), show_default=True, help="Folder for PNG and SVG.")
-@results_option
-def figure(names: tuple[str, ...], output: Path, results: Path) -> None:
-    """Draw figures of the results: readouts, maps, ranks; default all of them."""
-    from ..study.figures import FIGURES, MissingResultsError, save
-    from ..study.results import frame
-
-    _check_known("figure", names, FIGURES)
-    runs = frame(_existing(results))
-    for name in names or FIGURES:
-        try:
-            _said(save(FIGURES[name](runs), name, output))
-        except MissingResultsError as error:
-            if names:
-                raise click.ClickException(printable(str(error))) from error
-            say(f"{name}: {error}")
-
-
 network_option = click.option(
     "--network",
     type=click.Choice(["LTCN", "LTCN slopes"]),
@@ -327,6 +307,33 @@ network_option = click.option(
     show_default=True,
     help="Inner weights as printed, or as in the authors' code.",
 )
+
+
+@study.command()
+@click.argument("names", nargs=-1)
+@network_option
+@click.option("--output", type=FOLDER, default=Path("study"), show_default=True, help="Folder for PNG and SVG.")
+@results_option
+def figure(names: tuple[str, ...], network: str, output: Path, results: Path) -> None:
+    """Draw figures of the results: readouts, maps, ranks; and of the method: rules, decisions; default all of them."""
+    from ..study.figures import DIAGRAMS, FIGURES, save
+    from ..study.results import frame
+    from ..study.verdict import MissingResultsError
+
+    _check_known("figure", names, {**FIGURES, **DIAGRAMS})
+    for name in names or DIAGRAMS:
+        if name in DIAGRAMS:
+            _said(save(DIAGRAMS[name](), name, output))
+    wanted = [name for name in names or FIGURES if name in FIGURES]
+    runs = frame(_existing(results)) if wanted else None
+    for name in wanted:
+        ending = "" if network == "LTCN" or name == "ranks" else network.removeprefix("LTCN").replace(" ", "-")
+        try:
+            _said(save(FIGURES[name](runs, network), name + ending, output))
+        except MissingResultsError as error:
+            if names:
+                raise click.ClickException(printable(str(error))) from error
+            say(f"{name}: {error}")
 
 
 @study.command()
