@@ -234,10 +234,12 @@ def cutoffs(X, y, folder):
         for cut_off, (rank, W, outer) in zip(CUT_OFFS, solutions(X, y, inner), strict=True):
             omega = np.abs(W).sum(axis=1) + np.abs(outer).sum(axis=(0, 2))
             whole = pd.Series(omega, varying).reindex(X.columns, fill_value=0.0)
-            columns[f"{cut_off:g}"] = whole.rank(ascending=False, method="min").astype(int)
+            columns[f"{cut_off:.0e}"] = whole.rank(ascending=False, method="min").astype(int)
             values = outer[:, :, 1].ravel()
             largest = float(np.abs(values).max())
-            shape.append((f"{cut_off:g}", rank, largest, float(stats.kurtosis(values)), f"{(values == 0).mean():.1%}"))
+            shape.append(
+                (f"{cut_off:.0e}", rank, largest, float(stats.kurtosis(values)), f"{(values == 0).mean():.1%}")
+            )
         ranks = pd.DataFrame(columns)
         yield markdown([(name, *ranks.loc[name]) for name in NAMED], ("rank by Ω at the cut-off", *columns))
         yield "First by Ω: " + "; ".join(f"{cut_off}: {ranks[cut_off].idxmin()}" for cut_off in columns)
@@ -249,12 +251,12 @@ def cutoffs(X, y, folder):
 def draw_ranks(ax, ranks, inner):
     """Draw the rank of every feature at every cut-off; the paper's six have bold names."""
     image = ax.imshow(ranks, aspect="auto", cmap="viridis_r")
-    ax.set_xticks(range(ranks.shape[1]), ranks.columns)
+    ax.set_xticks(range(ranks.shape[1]), ranks.columns, fontsize=8)
     ax.set_yticks(range(len(ranks)), ranks.index, fontsize=8)
     for label in ax.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() in NAMED else "normal")
     for (row, column), rank in np.ndenumerate(ranks.to_numpy()):
-        ax.text(column, row, rank, ha="center", va="center", fontsize=7, color="white" if rank < 20 else "black")
+        ax.text(column, row, rank, ha="center", va="center", fontsize=7, color="black" if rank < 25 else "white")
     ax.set(title=f'inner="{inner}"', xlabel="cut-off of the pseudoinverse")
     ax.figure.colorbar(image, ax=ax, label="rank by Ω", shrink=0.5)
 
@@ -274,7 +276,8 @@ def relevance(X, y, folder):
                 model, X, kind=kind, n_bootstrap=intervals, n_features=None, ax=ax
             )
         warned += [f"{kind}: {warning.message}" for warning in caught]
-        ax.set_xlabel(ax.get_xlabel().replace(": ", "\n"))
+        ax.set_xlabel(ax.get_xlabel().replace(": ", "\n"), fontsize=9)
+        ax.set_xscale("log" if kind == "paper" else "linear")
         columns[kind] = pd.Series(display.relevance, X.columns)
     yield save(figure, folder, "relevance")
     ranks = pd.DataFrame(columns).rank(ascending=False, method="min").astype(int)

@@ -3,7 +3,7 @@ from dataclasses import asdict
 import pytest
 
 from cogmap.study.protocol import Task, evaluate
-from cogmap.study.repeat import drawn, repeated
+from cogmap.study.repeat import Repeated, drawn, repeated
 from tests.study.made import rows
 
 
@@ -22,7 +22,10 @@ def test_a_repeated_cell_is_the_same_or_says_by_how_much_it_differs():
     row = asdict(task) | evaluate(task) | {"error": ""}
     ((again, before),) = drawn([row], 1, seed=0)
     assert repeated(again, before).same
-    other = repeated(again, before - 0.25)
+    assert Repeated(task, "0.267", 0.266952).same, "sweeps are written with three digits"
+    assert not Repeated(task, "0.267", 0.2676).same
+    assert not Repeated(task, "0.266952", 0.266953).same
+    other = repeated(again, f"{float(before) - 0.25:.6f}")
     assert not other.same
     assert "differs by +0.25" in str(other)
-    assert pytest.approx(before) == other.now
+    assert pytest.approx(float(before)) == other.now

@@ -128,7 +128,7 @@ def summary(results: Path) -> None:
 @results_option
 @data_dir_option
 def repeat(cells: int, draw: int, results: Path, data_dir: str | None) -> None:
-    """Run results again that are drawn at random, and say which are the same to six digits."""
+    """Run results again that are drawn at random, and say which are the same."""
     from ..study.repeat import drawn, repeated
     from ..study.results import read
 

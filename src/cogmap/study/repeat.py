@@ -7,32 +7,30 @@ from dataclasses import dataclass
 from .protocol import KEY, WHOLE, Row, Task, evaluate
 from .registry import REGISTRY
 
-SAME = 1e-6
-"""Largest difference of a kappa that is written with six digits."""
-
 
 @dataclass(frozen=True)
 class Repeated:
     """A cell with its kappa in the results and here."""
 
     task: Task
-    before: float
+    written: str
     now: float
 
     @property
     def same(self) -> bool:
-        """Whether both are the same to six digits."""
-        return abs(self.now - self.before) <= SAME
+        """Whether both are the same to the digits that are written, three at least."""
+        digits = max(3, len(self.written.partition(".")[2]))
+        return abs(self.now - float(self.written)) <= 0.5 * 10**-digits + 1e-9
 
     def __str__(self) -> str:
         task = self.task
         rounding = " (rounding decides some of its classes)" if REGISTRY[task.classifier].rounding else ""
-        verdict = "the same" if self.same else f"differs by {self.now - self.before:+.6f}{rounding}"
+        verdict = "the same" if self.same else f"differs by {self.now - float(self.written):+.6f}{rounding}"
         cell = f"{task.dataset} · {task.classifier} · {task.grid} · fold {task.fold}"
-        return f"{cell}: kappa {self.before:.6f}, now {self.now:.6f}: {verdict}"
+        return f"{cell}: kappa {self.written}, now {self.now:.6f}: {verdict}"
 
 
-def drawn(rows: list[Row], n: int, seed: int) -> Iterator[tuple[Task, float]]:
+def drawn(rows: list[Row], n: int, seed: int) -> Iterator[tuple[Task, str]]:
     """Draw cells with a kappa, each classifier alike, of those that this machine can run."""
     kinds: dict[str, list[Row]] = {}
     for row in rows:
@@ -46,9 +44,9 @@ def drawn(rows: list[Row], n: int, seed: int) -> Iterator[tuple[Task, float]]:
             "inner": int(float(row["inner"])),
             "seed": int(float(row["seed"])),
         }
-        yield Task(**values), float(row["kappa"])
+        yield Task(**values), str(row["kappa"])
 
 
-def repeated(task: Task, before: float, data_dir: str | None = None) -> Repeated:
+def repeated(task: Task, written: str, data_dir: str | None = None) -> Repeated:
     """Run a cell again."""
-    return Repeated(task, before, evaluate(task, data_dir)["kappa"])
+    return Repeated(task, written, evaluate(task, data_dir)["kappa"])

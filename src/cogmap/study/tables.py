@@ -88,7 +88,8 @@ def scores_table(
 ) -> pd.DataFrame:
     """Return kappa, accuracy and training time of the methods of some groups beside the paper's table.
 
-    The paper's means are over `sets`: only a method that is finished on each of them is set beside them.
+    The paper's means are over `sets`: only a method that is finished on each of them is set beside them. A ~ marks
+    methods of which rounding decides some classes: another machine need not find the same.
     """
     kappa, accuracy = by_dataset(results), by_dataset(results, "accuracy")
     seconds, printed = whole_times(results), paper_numbers(table)
@@ -105,13 +106,15 @@ def scores_table(
             "kappa": known.mean(),
             "accuracy": accuracy[method].mean(),
             "seconds": seconds[method].mean() if method in seconds else np.nan,
+            "rounding": "~" if REGISTRY[base].rounding else "",
         }
         theirs = "LTCN" if base == "LTCN slopes" else base
         same = set(known.index) == set(sets) and theirs in printed.index
         rows.append(row | (_beside(row, printed.loc[theirs]) if same else dict.fromkeys(BESIDE, np.nan)))
-    found = pd.DataFrame(rows, columns=["method", "sets", "kappa", "accuracy", "seconds", *BESIDE])
+    found = pd.DataFrame(rows, columns=["method", "sets", "kappa", "accuracy", "seconds", *BESIDE, "rounding"])
     shown = found.drop(columns=[name for name in BESIDE if found[name].isna().all()])
-    return shown.sort_values("kappa", ascending=False, kind="stable").reset_index(drop=True)
+    # A mean over fewer datasets has no place among the others.
+    return shown.sort_values(["sets", "kappa"], ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _beside(row: dict[str, Any], printed: pd.Series) -> dict[str, float]:
