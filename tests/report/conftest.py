@@ -1,6 +1,5 @@
-"""Models, reports about them, and a browser where the machine has one."""
+"""Models, and reports about them."""
 
-import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, TabularClassifier
+from cogmap.explain import relevance
 from tests.people import people
 
 pytest.importorskip("jinja2")
@@ -16,6 +16,14 @@ pytest.importorskip("networkx")
 HOSTILE = "<script>document.title='broken'</script>"
 QUOTES = "\"'><img src=x onerror=\"document.title='broken'\">"
 CLOSES = "</script><b>&amp;"
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _few_scores():
+    """Let relevance be a mean over few rows: the reports are asked whether they show the models' own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relevance, "SCORES", 2**12)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +60,7 @@ def hostile():
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def pages(tmp_path_factory, stack, iris, tabular, passengers, hostile):
     """Return paths of the reports about the three tables, and the facts in them."""
     from cogmap.report import write_report
@@ -69,17 +77,6 @@ def pages(tmp_path_factory, stack, iris, tabular, passengers, hostile):
         name: (folder / f"{name}.html", write_report(*arguments, folder / f"{name}.html"))
         for name, arguments in made.items()
     }
-
-
-@pytest.fixture(scope="session")
-def browser():
-    if shutil.which("chromium") is None:
-        pytest.skip("chromium is not on this machine")
-    api = pytest.importorskip("playwright.sync_api", reason="chromium is driven by playwright, which is not installed")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        yield found
-        found.close()
 
 
 class Elements(HTMLParser):
