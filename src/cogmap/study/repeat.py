@@ -20,7 +20,7 @@ class Repeated:
     def same(self) -> bool:
         """Whether both are the same to the digits that are written, three at least."""
         digits = max(3, len(self.written.partition(".")[2]))
-        return abs(self.now - float(self.written)) <= 0.5 * 10**-digits + 1e-9
+        return bool(abs(self.now - float(self.written)) <= 0.5 * 10.0**-digits + 1e-9)
 
     def __str__(self) -> str:
         task = self.task
