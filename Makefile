@@ -8,18 +8,18 @@ demo: .venv/demo
 	$(BIN)/cogmap demo --output demo
 
 test: .venv/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 # Ten times as many examples of every property, from a fresh seed; `make soak SEED=…` draws those of a seed again.
 soak: SEED := $(or $(SEED),$(shell $(PYTHON) -c "import secrets; print(secrets.randbelow(2**32))"))
 soak: .venv/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m hypothesis \
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m hypothesis \
 	  --hypothesis-profile=soak --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 # With exactly the lowest versions that pyproject.toml declares, in an environment of their own. Spark and the study's
 # peers are left out: `make cluster-test` and `make study-test` have them.
 test-lowest: .venv/lowest/installed
-	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: .venv/lint
 	$(BIN)/ruff check .
