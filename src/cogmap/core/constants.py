@@ -82,6 +82,12 @@ CASE_PENALTIES, CASE_START = 0.4 * 4.0 ** np.arange(-6, 4), 6
 CASE_SAMPLES = (400, 1600)
 """Rows on which that penalty is chosen: a few to come near it, then more, because it moves with their number."""
 
+JOINED_ROWS = (1000, 6000)
+"""Rows that `LTCNClassifierCV` remembers together with a network's innovations too: one matrix has all of them.
+
+Fewer rows gained nothing on 40 sets of up to 1,000.
+"""
+
 CASE_CONCEPTS = 1000
 """Most concepts of a network in which rows are remembered: their metric is a matrix of the concepts."""
 
@@ -100,8 +106,11 @@ REGION_SHARE = 0.1
 METRIC_FOLDS = {400: 5, 800: 3, 6000: 2}
 """Folds in which a metric is judged, by the most rows for so many; beyond, groups of rows teach and judge it."""
 
-METRIC_ROWS, METRIC_GROUPS = 1200, (4, 800)
+METRIC_ROWS, METRIC_GROUPS = 800, (4, 800)
 """Most rows of one lesson; and beyond the folds the most groups of rows, and the rows of each."""
+
+METRIC_GRADIENTS = 10_000
+"""Most gradients, of rows and classes, that a round of a metric averages: many classes need fewer rows."""
 
 METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
 """Most rounds in which a metric is learned, and how far each direction counts at least, as a share of the first."""

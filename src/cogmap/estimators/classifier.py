@@ -232,7 +232,9 @@ class LTCNClassifier(NetworkClassifier):
             del self._recursion
         return fit_arrays(self, X, y, sample_weight)
 
-    @available_if(lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory")
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory"
+    )
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -314,6 +316,12 @@ class LTCNClassifier(NetworkClassifier):
                 f"The stated weights alone have a spectral norm of {np.linalg.norm(bounds.least, 2):.3g}, and "
                 f"inner='stable-regression' caps it at {INNER_NORM:g}: reasoning may not converge. "
                 "State smaller weights, or look at diagnose(X).",
+                KnowledgeWarning,
+                stacklevel=7,
+            )
+        if self.rule != "quasi-nonlinear" and not np.isnan(bounds.bias).all():
+            warnings.warn(
+                f"What is stated about the bias has no effect: rule={self.rule!r} has none. Use 'quasi-nonlinear'.",
                 KnowledgeWarning,
                 stacklevel=7,
             )
