@@ -27,6 +27,10 @@ SEARCHED = ("relevance", "ONNX", "missing values", "waterfall")
 TOO_WIDE = """() => {
   const found = [], wide = document.documentElement.scrollWidth - window.innerWidth;
   if (wide > 0) found.push(`the page is ${wide} px wider than the window`);
+  for (const text of document.querySelectorAll(".bd-article-container")) {
+    const over = text.scrollWidth - text.clientWidth;
+    if (over > 1) found.push(`the text is ${over} px wider than its column`);
+  }
   for (const block of document.querySelectorAll(".bd-article pre, .bd-article table, .bd-article img, .formula")) {
     const box = block.getBoundingClientRect();
     if (!box.width) continue;

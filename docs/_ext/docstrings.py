@@ -29,7 +29,13 @@ def escape(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: l
             lines[k] = escaped(line)
 
 
+def plain_defaults(app: Sphinx, context: Any, lines: list[str]) -> None:
+    """Show the default of an option of the command line as one types it."""
+    lines[:] = [re.sub(r"(?:Posix|Windows)Path\('(.*?)'\)", r"\1", line) for line in lines]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Run after numpydoc, whose priority is the default."""
     app.connect("autodoc-process-docstring", escape, priority=900)
+    app.connect("sphinx-click-process-options", plain_defaults)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

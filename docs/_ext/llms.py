@@ -34,9 +34,10 @@ def below(env: BuildEnvironment, name: str) -> list[str]:
 def line(app: Sphinx, name: str) -> str:
     """Return the entry of a page."""
     page = app.env.get_doctree(name)
-    source = Path(app.env.doc2path(name)).suffix
+    made = "/generated/" in name  # its source says nothing but which docstring to take
+    link = f"{name}.html" if made else f"_sources/{name}{Path(app.env.doc2path(name)).suffix}"
     about = first_sentence(page)
-    return f"- [{app.env.titles[name].astext()}](_sources/{name}{source})" + (f": {about}" if about else "")
+    return f"- [{app.env.titles[name].astext()}]({link})" + (f": {about}" if about else "")
 
 
 def write(app: Sphinx, error: Exception | None) -> None:

@@ -14,7 +14,9 @@ from cogmap.plots import EffectDisplay
 birds = load_penguins().dropna(subset=["sex"])
 X, y = birds.drop(columns=["sex", "year"]), birds["sex"]
 model = TabularClassifier().fit(X, y)
-display = EffectDisplay.from_estimator(model, X, features=["body_mass_g", "bill_depth_mm", "species", "island"])
+display = EffectDisplay.from_estimator(
+    model, X, features=["body_mass_g", "bill_depth_mm", "species", "island"]
+)
 
 # %%
 # The numbers behind a panel, for a table or another program:

@@ -21,21 +21,28 @@ models = {
     "LTCNClassifierCV": LTCNClassifierCV(),
     "LTCNClassifier": LTCNClassifier(),
     "random forest": RandomForestClassifier(100, random_state=0),
-    "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+    "logistic regression": make_pipeline(
+        StandardScaler(), LogisticRegression(max_iter=1000)
+    ),
 }
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 found = []
 birds = load_penguins().dropna()
 tables = {
     "wine": load_wine(return_X_y=True),
-    "penguins": (birds[["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]], birds["sex"]),
+    "penguins": (
+        birds[["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]],
+        birds["sex"],
+    ),
 }
 for table, (X, y) in tables.items():
     for name, model in models.items():
         scores = cross_validate(model, X, y, cv=folds, scoring=("accuracy", "neg_log_loss"))
         found += [
             {"table": table, "model": name, "accuracy": a, "log loss": -loss}
-            for a, loss in zip(scores["test_accuracy"], scores["test_neg_log_loss"], strict=True)
+            for a, loss in zip(
+                scores["test_accuracy"], scores["test_neg_log_loss"], strict=True
+            )
         ]
 found = pd.DataFrame(found)
 found.groupby(["table", "model"], sort=False).mean().round(3)

@@ -31,13 +31,22 @@ flips
 flip = flips.iloc[0]
 bird = X.loc[[flip["row"]]]
 values = np.linspace(X[flip["feature"]].min(), X[flip["feature"]].max(), 80)
-moved = pd.concat([bird] * len(values), ignore_index=True).assign(**{flip["feature"]: values})
+moved = pd.concat([bird] * len(values), ignore_index=True).assign(
+    **{flip["feature"]: values}
+)
 
 fig, ax = plt.subplots(figsize=(6.5, 3.2), layout="constrained")
 ax.plot(values, model.predict_proba(moved)[:, 1])
 ax.axhline(0.5, color="grey", linewidth=0.8)
-for value, word in ((flip["from"], flip["class"]), (flip["to"], flip["new_class"])):
+ends = sorted(
+    [
+        (flip["from"], f"as it is: {flip['class']}"),
+        (flip["to"], f"from here on {flip['new_class']}"),
+    ]
+)
+for (value, words), side in zip(ends, ("right", "left"), strict=True):
     ax.axvline(value, color="black", linestyle=":")
-    ax.annotate(word, (value, 0.03), xytext=(4, 0), textcoords="offset points")
+    shift = 4 if side == "left" else -4
+    ax.annotate(words, (value, 0.9), xytext=(shift, 0), textcoords="offset points", ha=side)
 ax.set(xlabel=flip["feature"], ylabel="probability of male", ylim=(0, 1))
 ax.spines[["top", "right"]].set_visible(False)

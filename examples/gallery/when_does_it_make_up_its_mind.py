@@ -12,7 +12,10 @@ from cogmap import LTCNClassifier
 from cogmap.plots import TrajectoryDisplay, WaterfallDisplay
 
 birds = load_penguins().dropna().query("species == 'Adelie'")
-X, y = birds[["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]], birds["sex"]
+X, y = (
+    birds[["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]],
+    birds["sex"],
+)
 model = LTCNClassifier(inner="stable-regression").fit(X, y)
 
 # %%

@@ -16,9 +16,11 @@ model = LTCNClassifier().fit(X, y)
 display = RelevanceDisplay.from_estimator(model, X, y, n_bootstrap=20)
 
 # %%
-# Columns whose intervals overlap should not be ranked against each other. ``flavanoids`` is first beyond doubt; which
+# Columns whose intervals overlap should not be ranked against each other. ``flavanoids`` is well ahead; which
 # is second, these 178 wines do not say.
 #
 # For each class apart, since what tells one cultivar need not tell another:
 
-by_class = RelevanceDisplay.from_estimator(model, X, per_class=True, n_bootstrap=20, n_features=8)
+by_class = RelevanceDisplay.from_estimator(
+    model, X, per_class=True, n_bootstrap=20, n_features=8
+)

@@ -15,7 +15,9 @@ from cogmap import LTCNClassifier
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 chance = np.random.default_rng(0)
-wrong = chance.choice(len(y), 25, replace=False)  # we spoil 25 labels, and see whether they are found
+wrong = chance.choice(
+    len(y), 25, replace=False
+)  # we spoil 25 labels, and see whether they are found
 noted = y.to_numpy().copy()
 noted[wrong] = 1 - noted[wrong]
 
@@ -28,11 +30,28 @@ order = np.argsort(of_noted)
 spoiled = np.isin(order, wrong)
 
 fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
-ax.scatter(np.flatnonzero(~spoiled), of_noted[order][~spoiled], s=8, color="grey", label="label as it was")
-ax.scatter(np.flatnonzero(spoiled), of_noted[order][spoiled], s=26, marker="x", color="#d55e00", label="label spoiled")
+ax.scatter(
+    np.flatnonzero(~spoiled),
+    of_noted[order][~spoiled],
+    s=8,
+    color="grey",
+    label="label as it was",
+)
+ax.scatter(
+    np.flatnonzero(spoiled),
+    of_noted[order][spoiled],
+    s=26,
+    marker="x",
+    color="#d55e00",
+    label="label spoiled",
+)
 ax.axvline(29.5, color="black", linestyle=":")
 ax.annotate("thirty rows", (29.5, 0.9), xytext=(4, 0), textcoords="offset points")
-ax.set(xlabel="rows, the most suspicious first", ylabel="probability of the noted label", xlim=(-3, 150))
+ax.set(
+    xlabel="rows, the most suspicious first",
+    ylabel="probability of the noted label",
+    xlim=(-3, 150),
+)
 ax.legend(frameon=False, loc="lower right")
 ax.spines[["top", "right"]].set_visible(False)
 print(f"{spoiled[:30].sum()} of 25 spoiled labels are among the first 30 rows")

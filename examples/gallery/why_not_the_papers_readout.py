@@ -21,17 +21,23 @@ with warnings.catch_warnings(record=True) as caught:
     printed = LTCNClassifier.paper(inner="slopes", tol=0.0).fit(X[::2], y[::2])
 default = LTCNClassifier().fit(X[::2], y[::2])
 print(f"{caught[0].category.__name__}: {caught[0].message}")
-print(f"condition number: as printed {printed.condition_:.0e}, default {default.condition_:.0e}")
+print(
+    f"condition number: as printed {printed.condition_:.0e}, default {default.condition_:.0e}"
+)
 
 # %%
 # Now the rows that are predicted are moved by a billionth of their spread, as no measurement could notice:
 
 rows = X[1::2]
-moved = rows + 1e-9 * rows.std().to_numpy() * np.random.default_rng(0).normal(size=rows.shape)
+moved = rows + 1e-9 * rows.std().to_numpy() * np.random.default_rng(0).normal(
+    size=rows.shape
+)
 fig, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 for name, model in (("as printed", printed), ("default", default)):
     scores = model.decision_function(rows)
-    change = np.abs(model.decision_function(moved) - scores).max(axis=1) / np.abs(scores).max()
+    change = (
+        np.abs(model.decision_function(moved) - scores).max(axis=1) / np.abs(scores).max()
+    )
     ax.plot(np.sort(np.maximum(change, 1e-17)), label=name)
 ax.set(yscale="log", xlabel="rows, sorted", ylabel="change of the largest score, relative")
 ax.legend(frameon=False)

@@ -21,7 +21,9 @@ model = LTCNClassifier().fit(X_train, y_train)
 # %%
 # Of the tumours that the model has not seen, we take one that it calls malignant with less certainty than most:
 
-probability = pd.Series(model.predict_proba(X_test)[:, 1], index=X_test.index)  # of malignant
+probability = pd.Series(
+    model.predict_proba(X_test)[:, 1], index=X_test.index
+)  # of malignant
 case = X_test.loc[[(probability - 0.8).abs().idxmin()]]
 explanation = model.explain(case)
 display = WaterfallDisplay.from_explanation(explanation, 0, "malignant", n_bars=10)

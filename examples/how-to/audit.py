@@ -21,12 +21,18 @@ import cogmap
 from cogmap import Knowledge, LTCNClassifier, TabularClassifier
 
 birds = load_penguins().dropna(subset=["sex"])
-birds["ring colour"] = birds["sex"].map({"male": "red", "female": "blue"})  # a leak: rings were given by sex
+birds["ring colour"] = birds["sex"].map(
+    {"male": "red", "female": "blue"}
+)  # a leak: rings were given by sex
 folder = Path(tempfile.mkdtemp())
 birds.to_csv(folder / "birds.csv", index=False)
 
-stated = Knowledge().irrelevant("year", author="B. Auditor", date="2026-03-01", reason="no property of a bird")
-model = TabularClassifier(LTCNClassifier(knowledge=stated)).fit(birds.drop(columns="sex"), birds["sex"])
+stated = Knowledge().irrelevant(
+    "year", author="B. Auditor", date="2026-03-01", reason="no property of a bird"
+)
+model = TabularClassifier(LTCNClassifier(knowledge=stated)).fit(
+    birds.drop(columns="sex"), birds["sex"]
+)
 model.save(folder / "birds.cogmap", data=folder / "birds.csv")
 
 # %%
@@ -36,7 +42,10 @@ model.save(folder / "birds.cogmap", data=folder / "birds.csv")
 
 loaded = cogmap.load(folder / "birds.cogmap")
 print(loaded.classifier_.knowledge_)
-print("relevance of year:", dict(zip(loaded.feature_names_in_, loaded.relevance(), strict=True))["year"])
+print(
+    "relevance of year:",
+    dict(zip(loaded.feature_names_in_, loaded.relevance(), strict=True))["year"],
+)
 
 # %%
 # What should not be there
@@ -59,7 +68,9 @@ honest.fit(birds.drop(columns="sex"), birds["sex"])
 from cogmap.quality.evaluation import cross_validate
 
 for name, candidate in {"with the leak": model, "without": honest}.items():
-    print(f"{name:14} accuracy {cross_validate(candidate, birds.drop(columns='sex'), birds['sex']).accuracy:.3f}")
+    print(
+        f"{name:14} accuracy {cross_validate(candidate, birds.drop(columns='sex'), birds['sex']).accuracy:.3f}"
+    )
 
 # %%
 # Does it use a column that it must not use?
@@ -69,7 +80,9 @@ for name, candidate in {"with the leak": model, "without": honest}.items():
 
 columns = birds.drop(columns=["sex", "ring colour", "island"])
 guess = cross_validate(TabularClassifier(LTCNClassifier()), columns, birds["island"])
-print(f"island from the others: accuracy {guess.accuracy:.2f}; always the largest: {guess.majority_accuracy:.2f}")
+print(
+    f"island from the others: accuracy {guess.accuracy:.2f}; always the largest: {guess.majority_accuracy:.2f}"
+)
 
 # %%
 # Single decisions
@@ -88,9 +101,13 @@ record[record["class"] == "male"].head(8)
 write_report(honest, birds, "sex", folder / "birds.html")
 header = (folder / "birds.cogmap").read_bytes()
 length = int.from_bytes(header[:8], "little")
-document = json.loads(json.loads(header[8 : 8 + length])["__metadata__"]["cogmap"].partition("\n")[2])
+document = json.loads(
+    json.loads(header[8 : 8 + length])["__metadata__"]["cogmap"].partition("\n")[2]
+)
 print({key: document[key] for key in ("format", "library", "data_sha256")})
-print("the digest of the data file:", sha256((folder / "birds.csv").read_bytes()).hexdigest())
+print(
+    "the digest of the data file:", sha256((folder / "birds.csv").read_bytes()).hexdigest()
+)
 
 # %%
 # The same data and parameters give the same file, to the byte, on the same kind of machine: whoever doubts the model

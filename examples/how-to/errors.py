@@ -48,7 +48,11 @@ said(lambda: read_table(folder / "sales.csv"))
 # :class:`~cogmap.UnusableColumnError`: a column cannot be a feature as it is. Drop it (``drop=``), or say what it is
 # (``categorical=``, ``numeric=``); ``drop_unusable=True`` drops all such columns.
 
-said(lambda: TabularClassifier().describe(pd.DataFrame({"order": [f"A-{k}" for k in range(40)]})))
+said(
+    lambda: TabularClassifier().describe(
+        pd.DataFrame({"order": [f"A-{k}" for k in range(40)]})
+    )
+)
 
 # %%
 # :class:`~cogmap.ModelFileError`: a model file is damaged, newer than this version, or none. Nothing of it was
@@ -105,7 +109,9 @@ said(lambda: LTCNClassifier().fit(X, y).relevance(kind="paper"))
 # again, once there are rows with that value. ``warning.unseen`` has all of them, for a program.
 
 colours = pd.DataFrame({"colour": ["red", "white", "rosé"] * 20})
-kinds = TabularClassifier(LTCNClassifier()).fit(colours, ["still", "sparkling", "still"] * 20)
+kinds = TabularClassifier(LTCNClassifier()).fit(
+    colours, ["still", "sparkling", "still"] * 20
+)
 said(lambda: kinds.predict(pd.DataFrame({"colour": ["Red", "orange"]})))
 
 # %%
@@ -117,7 +123,11 @@ said(lambda: LTCNClassifier(max_iter=1).fit(X, np.arange(len(X)) * 2 // 3))
 # %%
 # :class:`~cogmap.KnowledgeWarning`: a statement has no effect, or a price.
 
-said(lambda: LTCNClassifier(knowledge=Knowledge().forbid("alcohol", "batch")).fit(X.assign(batch=1.0), y))
+said(
+    lambda: LTCNClassifier(knowledge=Knowledge().forbid("alcohol", "batch")).fit(
+        X.assign(batch=1.0), y
+    )
+)
 
 # %%
 # :class:`~cogmap.RestartWarning`: ``partial_fit`` after ``fit``, or after loading a file, begins anew.

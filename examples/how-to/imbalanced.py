@@ -19,8 +19,12 @@ from sklearn.model_selection import train_test_split
 
 from cogmap import LTCNClassifier
 
-X, y = make_classification(1500, 8, n_informative=4, weights=[0.95], class_sep=0.7, flip_y=0.02, random_state=3)
-X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, test_size=0.5, random_state=0)
+X, y = make_classification(
+    1500, 8, n_informative=4, weights=[0.95], class_sep=0.7, flip_y=0.02, random_state=3
+)
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, stratify=y, test_size=0.5, random_state=0
+)
 
 
 def scores(predicted):
@@ -46,7 +50,10 @@ pd.DataFrame({"the most probable class": scores(plain.predict(X_test))}).round(2
 
 balanced = LTCNClassifier(decision_metric="balanced_accuracy").fit(X_train, y_train)
 kappa = LTCNClassifier(decision_metric="kappa").fit(X_train, y_train)
-print("largest change of a probability:", abs(balanced.predict_proba(X_test) - plain.predict_proba(X_test)).max())
+print(
+    "largest change of a probability:",
+    abs(balanced.predict_proba(X_test) - plain.predict_proba(X_test)).max(),
+)
 pd.DataFrame(
     {
         "accuracy": scores(plain.predict(X_test)),
@@ -64,13 +71,22 @@ pd.DataFrame(
 
 rare = plain.predict_proba(X_test)[:, 1]
 thresholds = np.linspace(0.01, 0.9, 90)
-costs = [10 * ((rare <= t) & (y_test == 1)).sum() + ((rare > t) & (y_test == 0)).sum() for t in thresholds]
+costs = [
+    10 * ((rare <= t) & (y_test == 1)).sum() + ((rare > t) & (y_test == 0)).sum()
+    for t in thresholds
+]
 
 fig, ax = plt.subplots(figsize=(6.5, 3), layout="constrained")
 ax.plot(thresholds, costs)
 ax.axvline(1 / 11, color="black", linestyle=":")
-ax.annotate("1 / (1 + 10)", (1 / 11, max(costs) * 0.97), xytext=(6, 0), textcoords="offset points")
-ax.set(xlabel="named rare above this probability", ylabel="cost on rows held back", ylim=(0, None))
+ax.annotate(
+    "1 / (1 + 10)", (1 / 11, max(costs) * 0.97), xytext=(6, 0), textcoords="offset points"
+)
+ax.set(
+    xlabel="named rare above this probability",
+    ylabel="cost on rows held back",
+    ylim=(0, None),
+)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%

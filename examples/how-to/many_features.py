@@ -18,11 +18,20 @@ from sklearn.datasets import make_classification
 from cogmap import LTCNClassifier
 
 X, y = make_classification(
-    240, 600, n_informative=10, n_redundant=0, n_clusters_per_class=1, class_sep=1.2, shuffle=False, random_state=0
+    240,
+    600,
+    n_informative=10,
+    n_redundant=0,
+    n_clusters_per_class=1,
+    class_sep=1.2,
+    shuffle=False,
+    random_state=0,
 )
 X = pd.DataFrame(X, columns=[f"gene {k}" for k in range(600)])
 model = LTCNClassifier().fit(X[::2], y[::2])
-print(f"accuracy {model.score(X[1::2], y[1::2]):.2f} on 120 rows held back; {model.n_iter_} iterations in use")
+print(
+    f"accuracy {model.score(X[1::2], y[1::2]):.2f} on 120 rows held back; {model.n_iter_} iterations in use"
+)
 
 # %%
 # With fewer than six rows for each concept, the number of iterations and a ridge penalty are chosen by leave-one-out,
@@ -35,12 +44,14 @@ print(f"accuracy {model.score(X[1::2], y[1::2]):.2f} on 120 rows held back; {mod
 
 from cogmap.plots import RelevanceDisplay
 
-display = RelevanceDisplay.from_estimator(model, X, kind="data", n_bootstrap=30, n_features=15)
+display = RelevanceDisplay.from_estimator(
+    model, X, kind="data", n_bootstrap=30, n_features=15
+)
 
 # %%
 # ``kind="data"`` takes one product; the default kind asks for scores of mixed rows, eight for every column of every
-# row, and is slow with thousands. Ten columns carry the class here (gene 0 to gene 9), and others are in the list by
-# chance: with 600 columns, some always look good in 120 rows.
+# row, and is slow with thousands. Ten columns carry the class here, gene 0 to gene 9. Those that lead the list are
+# among them, and the others are there by chance: with 600 columns, some always look good in 120 rows.
 #
 # Choose columns inside the folds
 # -------------------------------
@@ -54,14 +65,18 @@ chosen = X[X.columns[SelectKBest(k=20).fit(X, y).get_support()]]
 inside = make_pipeline(SelectKBest(k=20), LTCNClassifier())
 print(f"all columns                  {cross_val_score(LTCNClassifier(), X, y).mean():.2f}")
 print(f"20 chosen inside the folds   {cross_val_score(inside, X, y).mean():.2f}")
-print(f"20 chosen from all rows      {cross_val_score(LTCNClassifier(), chosen, y).mean():.2f}  (do not do this)")
+print(
+    f"20 chosen from all rows      {cross_val_score(LTCNClassifier(), chosen, y).mean():.2f}  (do not do this)"
+)
 
 # %%
 # How far does that deception go? The same with classes that are shuffled, where the truth is one half:
 
 lots = np.random.default_rng(1).permutation(y)
 told = X[X.columns[SelectKBest(k=20).fit(X, lots).get_support()]]
-print(f"20 chosen from all rows, classes shuffled: {cross_val_score(LTCNClassifier(), told, lots).mean():.2f}")
+print(
+    f"20 chosen from all rows, classes shuffled: {cross_val_score(LTCNClassifier(), told, lots).mean():.2f}"
+)
 
 # %%
 # What it costs

@@ -24,7 +24,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from cogmap import LTCNClassifier
 
-X, y = make_classification(1200, 10, n_informative=5, n_redundant=2, flip_y=0.15, class_sep=0.8, random_state=4)
+X, y = make_classification(
+    1200, 10, n_informative=5, n_redundant=2, flip_y=0.15, class_sep=0.8, random_state=4
+)
 models = {
     "LTCNClassifier": LTCNClassifier(),
     "random forest": RandomForestClassifier(100, random_state=0),
@@ -56,7 +58,9 @@ pd.Series(losses, name="log loss").round(3).to_frame()
 from cogmap.quality.evaluation import cross_validate
 
 evaluation = cross_validate(LTCNClassifier(), X, y)
-print(f"calibration error {evaluation.calibration_error:.3f}, log loss {evaluation.log_loss:.3f}")
+print(
+    f"calibration error {evaluation.calibration_error:.3f}, log loss {evaluation.log_loss:.3f}"
+)
 
 # %%
 # What the numbers are

@@ -75,7 +75,9 @@ print(cross_validate(model, X, y))
 
 held_back = pd.Series(range(len(X)), index=X.index) % 4 == 0
 model.fit(X[~held_back], y[~held_back])
-print(f"{model.score(X[held_back], y[held_back]):.2f} of the birds that were held back are right")
+print(
+    f"{model.score(X[held_back], y[held_back]):.2f} of the birds that were held back are right"
+)
 model.relevance_table()
 
 # %%
@@ -84,7 +86,9 @@ model.relevance_table()
 
 from cogmap.plots import EffectDisplay
 
-display = EffectDisplay.from_estimator(model, X, features=["Body Mass (g)", "Culmen Depth (mm)", "Species"])
+display = EffectDisplay.from_estimator(
+    model, X, features=["Body Mass (g)", "Culmen Depth (mm)", "Species"]
+)
 
 # %%
 # The curve is the average predicted probability as one column moves and the others stay. Heavier birds, and birds with
@@ -151,7 +155,10 @@ for part in range(3):
     others = np.arange(len(X)) % 3 != part
     others &= X.index != bird.index[0]
     again = TabularClassifier(drop=unused).fit(X[others], y[others])
-    print(f"{again.predict_proba(bird)[0, code]:.2f}", again.relevance_table().to_frame()["feature"][:3].tolist())
+    print(
+        f"{again.predict_proba(bird)[0, code]:.2f}",
+        again.relevance_table().to_frame()["feature"][:3].tolist(),
+    )
 
 # %%
 # 7. Hand it over
@@ -162,7 +169,9 @@ for part in range(3):
 from cogmap.report import write_report
 
 model.save(folder / "penguins.cogmap")
-write_report(model, X[~held_back].assign(Sex=y[~held_back]), "Sex", folder / "penguins.html")
+write_report(
+    model, X[~held_back].assign(Sex=y[~held_back]), "Sex", folder / "penguins.html"
+)
 model.to_onnx(folder / "penguins.onnx")
 print(sorted(path.name for path in folder.iterdir()))
 

@@ -39,7 +39,9 @@ bird
 # birds have less. That number is the *state* of a *concept*. There is one concept for each measurement, and it keeps
 # its name.
 
-states = network.trajectory(bird)[0]  # one line for each iteration, the first are the measurements
+states = network.trajectory(bird)[
+    0
+]  # one line for each iteration, the first are the measurements
 colours = dict(zip(X.columns, ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), strict=True))
 
 fig, ax = plt.subplots(figsize=(6.5, 2.4), layout="constrained")
@@ -89,7 +91,9 @@ added = np.abs(np.diff(states, axis=0))
 fig, ax = plt.subplots(figsize=(6.5, 2.6), layout="constrained")
 bottom = np.zeros(len(added))
 for k, name in enumerate(X.columns):
-    ax.bar(range(1, len(states)), added[:, k], bottom=bottom, color=colours[name], label=name)
+    ax.bar(
+        range(1, len(states)), added[:, k], bottom=bottom, color=colours[name], label=name
+    )
     bottom += added[:, k]
 ax.set(xlabel="iteration", ylabel="how far states move", xticks=range(1, len(states)))
 ax.legend(frameon=False)
@@ -109,7 +113,14 @@ image = ax.imshow(parts.T, cmap="PuOr_r", vmin=-limit, vmax=limit, aspect="auto"
 ax.set(xlabel="iteration", yticks=range(4), yticklabels=X.columns, xticks=range(len(parts)))
 for (t, k), value in np.ndenumerate(parts):
     if abs(value) >= 0.05:
-        ax.text(t, k, f"{value:+.2f}", ha="center", va="center", color="white" if abs(value) > 0.7 * limit else "black")
+        ax.text(
+            t,
+            k,
+            f"{value:+.2f}",
+            ha="center",
+            va="center",
+            color="white" if abs(value) > 0.7 * limit else "black",
+        )
 _ = fig.colorbar(image, label="evidence for male")
 
 # %%
@@ -127,7 +138,9 @@ print(network.shrinkage_.round(2))
 # decides: it *is* the probability, written another way.
 
 total = explanation.base[1] + parts.sum()
-print(f"constant {explanation.base[1]:+.2f}, cells {parts.sum():+.2f}, evidence {total:+.2f}")
+print(
+    f"constant {explanation.base[1]:+.2f}, cells {parts.sum():+.2f}, evidence {total:+.2f}"
+)
 print(f"probability of male: {1 / (1 + np.exp(-total)):.3f}")
 print(f"predict_proba says:  {network.predict_proba(bird)[0, 1]:.3f}")
 

@@ -39,8 +39,12 @@ def arrow(network, source, target):
     return network.inner_weights_[names.index(source), names.index(target)]
 
 
-print(f"ice cream → drownings, heat not in the table: {arrow(without, 'ice cream', 'drownings'):+.2f}")
-print(f"ice cream → drownings, heat in the table:     {arrow(with_heat, 'ice cream', 'drownings'):+.2f}")
+print(
+    f"ice cream → drownings, heat not in the table: {arrow(without, 'ice cream', 'drownings'):+.2f}"
+)
+print(
+    f"ice cream → drownings, heat in the table:     {arrow(with_heat, 'ice cream', 'drownings'):+.2f}"
+)
 
 # %%
 # The arrow was there because something was missing, and nearly goes away when it is added. No arrow of a learned map
@@ -53,13 +57,21 @@ print(f"ice cream → drownings, heat in the table:     {arrow(with_heat, 'ice c
 # class. Here ``twin a`` and ``twin b`` are nearly the same, and the class depends on ``signal`` alone:
 
 noise = chance.normal(size=(400, 3))
-rows = pd.DataFrame({"twin a": noise[:, 0], "twin b": noise[:, 0] + 0.1 * noise[:, 1], "signal": noise[:, 2]})
+rows = pd.DataFrame(
+    {
+        "twin a": noise[:, 0],
+        "twin b": noise[:, 0] + 0.1 * noise[:, 1],
+        "signal": noise[:, 2],
+    }
+)
 label = (rows["signal"] + 0.5 * chance.normal(size=400) > 0).astype(int)
 network = LTCNClassifier().fit(rows, label)
 
 from cogmap.plots import CognitiveMapDisplay, RelevanceDisplay
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+fig, (left, right) = plt.subplots(
+    1, 2, figsize=(10, 4.5), layout="constrained", width_ratios=(3, 2)
+)
 CognitiveMapDisplay.from_estimator(network, ax=left)
 display = RelevanceDisplay.from_estimator(network, ax=right)
 
@@ -75,8 +87,16 @@ from sklearn.datasets import load_wine
 X, y = load_wine(return_X_y=True, as_frame=True)
 copied = X.assign(flavanoids_again=X["flavanoids"] + 0.01 * chance.normal(size=len(X)))
 once, twice = LTCNClassifier().fit(X, y), LTCNClassifier().fit(copied, y)
-print("once: ", once.relevance_table().to_frame()[:4].to_string(index=False, header=False), sep="\n")
-print("twice:", twice.relevance_table().to_frame()[:4].to_string(index=False, header=False), sep="\n")
+print(
+    "once: ",
+    once.relevance_table().to_frame()[:4].to_string(index=False, header=False),
+    sep="\n",
+)
+print(
+    "twice:",
+    twice.relevance_table().to_frame()[:4].to_string(index=False, header=False),
+    sep="\n",
+)
 
 # %%
 # ``grouped_relevance`` counts columns that go together as one:
@@ -96,7 +116,10 @@ fever, light = chance.normal(size=(2, 500))
 clinic = pd.DataFrame({"thermometer": fever + light, "light": light})
 ill = (fever + 0.3 * chance.normal(size=500) > 0.5).astype(int)
 doctor = LTCNClassifier().fit(clinic, ill)
-pd.DataFrame({kind: doctor.relevance(kind=kind).round(2) for kind in ("model", "data")}, index=clinic.columns)
+pd.DataFrame(
+    {kind: doctor.relevance(kind=kind).round(2) for kind in ("model", "data")},
+    index=clinic.columns,
+)
 
 # %%
 # ``kind="model"`` answers "what does the model use?", ``kind="data"`` answers "what carries the decision, one column
