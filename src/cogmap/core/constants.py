@@ -100,8 +100,11 @@ REGION_SHARE = 0.1
 METRIC_FOLDS = {400: 5, 800: 3, 6000: 2}
 """Folds in which a metric is judged, by the most rows for so many; beyond, groups of rows teach and judge it."""
 
-METRIC_ROWS, METRIC_GROUPS = 1200, (4, 800)
+METRIC_ROWS, METRIC_GROUPS = 800, (4, 800)
 """Most rows of one lesson; and beyond the folds the most groups of rows, and the rows of each."""
+
+METRIC_GRADIENTS = 10_000
+"""Most gradients, of rows and classes, that a round of a metric averages: many classes need fewer rows."""
 
 METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
 """Most rounds in which a metric is learned, and how far each direction counts at least, as a share of the first."""

@@ -29,6 +29,7 @@ from ..constants import (
     METRIC_CONCEPTS,
     METRIC_FLOOR,
     METRIC_FOLDS,
+    METRIC_GRADIENTS,
     METRIC_GROUPS,
     METRIC_ROUNDS,
     METRIC_ROWS,
@@ -237,16 +238,19 @@ class Ridge:
         return float(self.judged.weight @ missed)
 
     def directions(self, coefficients: Array) -> Array:
-        """Return Σ w ∇f ∇fᵀ over rows and classes, with respect to the initial states; shape (M, M)."""
-        distance, Z, L = -np.log(self.kernel), self.coordinates, self.metric.map
+        """Return Σ w ∇f ∇fᵀ over classes and at most so many rows, with respect to the initial states; shape (M, M)."""
+        n, n_classes = coefficients.shape
+        at, Z, L = some_of(np.arange(n), max(METRIC_GRADIENTS // n_classes, 1)), self.coordinates, self.metric.map
+        kernel = self.kernel[at]
+        distance = -np.log(kernel)
         with np.errstate(divide="ignore", invalid="ignore"):
-            pull = np.where(distance < NEAR, 0.0, self.kernel / distance)
-        root, total = np.sqrt(self.rows.weight)[:, None], np.zeros((len(L), len(L)))
+            pull = np.where(distance < NEAR, 0.0, kernel / distance)
+        root, total = np.sqrt(self.rows.weight[at])[:, None], np.zeros((len(L), len(L)))
         for own in coefficients.T:
-            pulls = pull * own
-            gradient = root * (pulls @ Z - pulls.sum(axis=1, keepdims=True) * Z) @ L.T
+            pulled = pull @ np.column_stack([own[:, None] * Z, own])
+            gradient = root * (pulled[:, :-1] - pulled[:, -1:] * Z[at])
             total += gradient.T @ gradient
-        return total
+        return L @ total @ L.T
 
 
 def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:

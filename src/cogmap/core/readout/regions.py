@@ -31,8 +31,8 @@ from .terms import Terms
 BEYOND = 2.0
 """What lies beyond every state, which are from −1 to 1: the side of a box that is open."""
 
-PENALTY_REGIONS = 3
-"""Regions on which the penalty of all is chosen."""
+PENALTY_REGIONS, PENALTY_ROWS = 3, 400
+"""Regions on which the penalty of all is chosen, and rows of a fold that suffice to choose it."""
 
 
 @dataclass(frozen=True)
@@ -182,14 +182,15 @@ def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
-    # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
-    metrics = learned.folds or [(np.arange(len(codes)), learned.metric)]
-    problems = [Problem.of(rows, unit, own, metric, judged) for judged, metric in metrics for own in members]
-    penalty = _penalty(problems, len(members), learned.penalty)
-    outside = np.zeros_like(rows.target)
-    for problem, dual in zip(problems, side_by_side(lambda one: one.solved(penalty), problems), strict=True):
-        outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
     problems = [Problem.of(rows, unit, own, learned.metric) for own in members]
+    # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
+    folds = [[Problem.of(rows, unit, own, metric, judged) for own in members] for judged, metric in learned.folds]
+    folds = folds or [problems]
+    penalty = _penalty(folds, learned.penalty)
+    outside = np.zeros_like(rows.target)
+    judges = [problem for fold in folds for problem in fold]
+    for problem, dual in zip(judges, side_by_side(lambda one: one.solved(penalty), judges), strict=True):
+        outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
     duals = list(side_by_side(lambda problem: problem.solved(penalty), problems))
     readout = RegionReadout(
         learned.metric,
@@ -207,7 +208,8 @@ def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
     return RegionFit(readout, fitted, outside, alpha, float(condition), sum(dual.degrees_of_freedom for dual in duals))
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True)
+class Problem:
     """The kernel ridge of a region: its rows, their coordinates in a metric, and which of them it judges."""
 
     rows: Codes
@@ -216,16 +218,20 @@ class Problem(NamedTuple):
     weight: Array
     unit: Array
     judged: NDArray[np.bool_]
+    known: dict[int, Dual]
 
     @classmethod
     def of(cls, rows: Examples, unit: Array, own: Codes, metric: Metric, judged: Codes | None = None) -> "Problem":
         """State it for some rows."""
         judges = np.ones(len(own), dtype=bool) if judged is None else np.isin(own, judged)
-        return cls(own, metric(rows.initial[own]), rows.target[own], rows.weight[own], unit[own], judges)
+        return cls(own, metric(rows.initial[own]), rows.target[own], rows.weight[own], unit[own], judges, {})
 
     def solved(self, penalty: int) -> Dual:
-        """Solve it for a candidate of the penalty."""
-        return solve_dual(lower_kernel(self.cases), self.target, self.weight, self.unit, CASE_PENALTIES[penalty])
+        """Solve it for a candidate of the penalty, once."""
+        if penalty not in self.known:
+            K, alpha = lower_kernel(self.cases), CASE_PENALTIES[penalty]
+            self.known[penalty] = solve_dual(K, self.target, self.weight, self.unit, alpha)
+        return self.known[penalty]
 
     def error(self, penalty: int) -> float:
         """Return the leave-one-out squared error of the rows that it judges."""
@@ -233,10 +239,13 @@ class Problem(NamedTuple):
         return float(self.weight[self.judged] @ missed[self.judged])
 
 
-def _penalty(problems: list[Problem], n_regions: int, start: int) -> int:
-    """Walk from one penalty to the least leave-one-out error, on some of the regions."""
-    some = set(range(0, n_regions, -(-n_regions // PENALTY_REGIONS)))
-    asked = [problem for k, problem in enumerate(problems) if k % n_regions in some]
+def _penalty(folds: list[list[Problem]], start: int) -> int:
+    """Walk from one penalty to the least leave-one-out error, on some of the regions and as few folds as suffice."""
+    n_regions = len(folds[0])
+    enough = sum(int(problem.judged.sum()) for problem in folds[0]) >= PENALTY_ROWS
+    asked = [
+        problem for fold in folds[: 1 if enough else None] for problem in fold[:: -(-n_regions // PENALTY_REGIONS)]
+    ]
     return descend(
         lambda penalty: sum(side_by_side(lambda problem: problem.error(penalty), asked)), len(CASE_PENALTIES), start
     )
