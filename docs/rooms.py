@@ -13,12 +13,12 @@ import grimp
 
 PICTURE = Path(__file__).parent / "images" / "rooms.svg"
 HEIGHT, PITCH, TOP = 38, 56, 34
-CORE_LEFT, CORE_ROW = 566, 4
+CORE_LEFT, CORE_ROW = 686, 4
 
 # Names (several of them share a box), what they are for, row, left, width.
 ROOMS = [
     ("__main__", "python -m cogmap", 0, 180, 150),
-    ("cli", "the command cogmap", 1, 100, 310),
+    ("cli", "the command cogmap", 1, 100, 530),
     ("datasets", "façade", 2, 0, 90),
     ("study", "the paper's experiments", 3, 0, 240),
     ("report", "one HTML page about a model", 3, 270, 240),
@@ -28,8 +28,9 @@ ROOMS = [
     ("estimators", "scikit-learn's classifiers: check, call the core, keep", 7, 0, 510),
     ("files", ".cogmap and ONNX", 8, 0, 160),
     ("explain", "why; what matters", 8, 175, 160),
+    ("maps", "drawn, learned", 8, 525, 105),
     ("quality", "scores, comparisons", 8, 350, 160),
-    ("tables", "files of raw columns, and what columns mean", 9, 0, 510),
+    ("tables", "files of raw columns, and what columns mean", 9, 0, 630),
     ("intake", "what users give, wherever it is: checked, counted, encoded", 10, 0, 510),
     ("knowledge", "what experts state about edges", 11, 0, 365),
     ("core", "the mathematics: numpy and scipy only", 12, 0, 240),

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from .estimators.tabular import TabularClassifier
     from .estimators.tuned import LTCNClassifierCV
     from .knowledge import Knowledge
+    from .maps import CognitiveMap, compare_maps, map_of, merge_maps, read_map, simulate, write_map
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CognitiveMap": "maps",
     "DataFileError": "errors",
     "IllConditionedWarning": "errors",
     "Knowledge": "knowledge",
@@ -41,9 +43,16 @@ _HOMES = {
     "UnreliableRelevanceWarning": "errors",
     "UnseenValueWarning": "errors",
     "UnusableColumnError": "errors",
+    "compare_maps": "maps",
     "load": "estimators.loading",
+    "map_of": "maps",
+    "merge_maps": "maps",
+    "read_map": "maps",
+    "simulate": "maps",
+    "write_map": "maps",
 }
 __all__ = [
+    "CognitiveMap",
     "DataFileError",
     "IllConditionedWarning",
     "Knowledge",
@@ -59,7 +68,13 @@ __all__ = [
     "UnreliableRelevanceWarning",
     "UnseenValueWarning",
     "UnusableColumnError",
+    "compare_maps",
     "load",
+    "map_of",
+    "merge_maps",
+    "read_map",
+    "simulate",
+    "write_map",
 ]
 
 

@@ -72,6 +72,7 @@ def test_repr_can_be_evaluated_and_str_can_be_read():
         .at_least("c", "a", -1.5)
         .at_most("c", "a", 2)
         .irrelevant("d", author="B")
+        .bias("a", 0.5)
     )
     assert eval(repr(knowledge), {"Knowledge": Knowledge}) == knowledge
     assert str(knowledge).split("\n") == [
@@ -81,6 +82,7 @@ def test_repr_can_be_evaluated_and_str_can_be_read():
         "4. c → a ≥ -1.5",
         "5. c → a ≤ 2.0",
         "6. d is irrelevant (B)",
+        "7. bias of a = 0.5",
     ]
     assert str(Knowledge()) == "nothing is stated"
 
@@ -100,6 +102,8 @@ a_to_b = Knowledge().fix("x", "y", 1)
         (lambda k: k.at_least("a", "b", 2), lambda k: k.at_most("a", "b", 1)),
         (lambda k: k.irrelevant("a"), lambda k: k.fix("a", "b", 0.1)),
         (lambda k: k.irrelevant("b"), lambda k: k.at_least("a", "b", 0.1)),
+        (lambda k: k.bias("a", 0.1), lambda k: k.bias("a", 0.2)),
+        (lambda k: k.irrelevant("a"), lambda k: k.bias("a", 0.1)),
     ],
 )
 def test_a_contradiction_names_both_statements(first, second):
@@ -143,6 +147,8 @@ def test_statements_that_can_all_hold_are_no_contradiction():
         (lambda k: Statement("delete", "a"), "kind='delete' is unknown: use one of 'fix', 'forbid'"),
         (lambda k: Statement("forbid", "a", "b", 0.0), "'forbid' takes no value, but has 0.0"),
         (lambda k: Statement("irrelevant", "a", "b"), r"'irrelevant' is about one feature \('a'\)"),
+        (lambda k: Statement("bias", "a", "b", 1.0), r"'bias' is about one feature \('a'\)"),
+        (lambda k: k.bias("a", None), "The value of 'bias' is None: give a finite number."),
     ],
 )
 def test_a_bad_statement_is_explained(state, sentence):
@@ -173,6 +179,7 @@ statements = st.one_of(
     st.builds(lambda s, t, v, r: Statement("sign", s, t, v, **r), names, names, st.sampled_from("+-"), records),
     st.builds(lambda s, t, r: Statement("forbid", s, t, **r), names, names, records),
     st.builds(lambda s, r: Statement("irrelevant", s, **r), names, records),
+    st.builds(lambda s, v, r: Statement("bias", s, None, v, **r), names, numbers, records),
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from .evaluate import evaluate
 from .explain import explain
 from .export import export
 from .fit import fit
+from .maps import map_group
 from .output import say
 from .predict import predict
 from .report import report
@@ -115,6 +116,6 @@ def main() -> None:
     """
 
 
-for command in (demo, fit, predict, evaluate, explain, edit, report, export, study):
+for command in (demo, fit, predict, evaluate, explain, edit, report, export, map_group, study):
     main.add_command(command)
 _keep_lines(main)

@@ -141,7 +141,8 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         Returns
         -------
         Dynamics
-            The verdict for each row, whether the fixed point is unique, and a bound that may prove convergence.
+            The verdict for each row, whether the fixed point is unique, a bound that may prove convergence, and the
+            largest Lyapunov exponent of rows that reach neither.
         """
         check_is_fitted(self)
         return self.fitted_.diagnose(checked_rows(self, X, reset=False))

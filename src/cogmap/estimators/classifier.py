@@ -317,6 +317,12 @@ class LTCNClassifier(NetworkClassifier):
                 KnowledgeWarning,
                 stacklevel=7,
             )
+        if self.rule != "quasi-nonlinear" and not np.isnan(bounds.bias).all():
+            warnings.warn(
+                f"What is stated about the bias has no effect: rule={self.rule!r} has none. Use 'quasi-nonlinear'.",
+                KnowledgeWarning,
+                stacklevel=7,
+            )
         return bounds
 
     def check_parameters(self) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.fit.fitted import probabilities
+from ..core.network.dynamics import exponent_words
 from ..core.types import Array
 from .words import NOTICED, class_words, compared_with, odds_factor, odds_words, signed, times
 
@@ -176,4 +177,6 @@ def _rest(explanation: "Explanation", row: int) -> str:
         return f"The reasoning comes to rest after {reached} steps."
     if period > 1:
         return f"The reasoning ends in a circle of {period} states, which it enters at step {reached}."
-    return f"The reasoning does not come to rest within {explanation.fitted.longest} steps."
+    exponent = float(explanation.dynamics.exponent[row])
+    why = "" if np.isnan(exponent) else f" ({exponent_words(exponent)})"
+    return f"The reasoning does not come to rest within {explanation.fitted.longest} steps{why}."

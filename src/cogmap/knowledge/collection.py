@@ -92,6 +92,10 @@ class Knowledge:
         """State that a feature has no edges and no say: it becomes no concept, and no prediction depends on it."""
         return self._and("irrelevant", feature, None, None, record)
 
+    def bias(self, feature: str, value: float, **record: Unpack[Record]) -> "Knowledge":
+        """State that the bias of a concept, which its activation tends to without the others, is exactly `value`."""
+        return self._and("bias", feature, None, value, record)
+
     def _and(
         self, kind: Kind, source: str, target: str | None, value: float | str | None, record: Record
     ) -> "Knowledge":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.concepts.concepts import Concepts
 from ..core.network.constraints import Bounds
+from ..core.types import Array
 from .collection import Knowledge, contradiction
 from .names import near_names
 from .statement import Statement
@@ -67,10 +68,13 @@ def without_effect(knowledge: Knowledge, features: Sequence[str], varies: Mask) 
 
 
 def edge_bounds(knowledge: Knowledge, features: Sequence[str], concepts: Concepts) -> Bounds:
-    """Return what is stated about every edge of a network with these concepts."""
+    """Return what is stated about every edge and bias of a network with these concepts."""
     M = len(concepts.feature)
-    bounds = Bounds(np.full((M, M), -np.inf), np.full((M, M), np.inf))
+    bounds = Bounds(np.full((M, M), -np.inf), np.full((M, M), np.inf), np.full(M, np.nan))
     for statement in knowledge:
+        if statement.kind == "bias":
+            _set_bias(bounds.bias, statement, knowledge, features, concepts)
+            continue
         edges = _edges(statement, features, concepts)
         lower, upper = statement.interval
         bounds.lower[edges] = np.maximum(bounds.lower[edges], lower)
@@ -83,12 +87,29 @@ def edge_bounds(knowledge: Knowledge, features: Sequence[str], concepts: Concept
     return bounds
 
 
-def _edges(statement: Statement, features: Sequence[str], concepts: Concepts) -> Mask:
-    """Say for each edge whether the statement is about it, shape (M, M)."""
+def _set_bias(
+    bias: Array, statement: Statement, knowledge: Knowledge, features: Sequence[str], concepts: Concepts
+) -> None:
+    """Enter a stated bias; refuse one that differs from an earlier one of the same concept."""
+    (own,) = _ends(statement, features, concepts)
+    if (bias[own] != statement.value)[~np.isnan(bias[own])].any():
+        others = (s for s in knowledge if s.kind == "bias" and not s.meets(statement))
+        earlier = next(s for s in others if (_ends(s, features, concepts)[0] & own).any())
+        raise ValueError(contradiction(knowledge.statements, statement, earlier))
+    bias[own] = statement.value
+
+
+def _ends(statement: Statement, features: Sequence[str], concepts: Concepts) -> list[Mask]:
+    """Say for each name of a statement which concepts it stands for, each of shape (M,)."""
     names = np.array(concepts.names(features), dtype=object)
     owner = np.array(features, dtype=object)[concepts.feature]
-    ends = [(owner if name in features else names) == name for name in statement.names]
-    return np.outer(ends[0], ends[-1]) if statement.target is not None else np.zeros((len(names), len(names)), bool)
+    return [(owner if name in features else names) == name for name in statement.names]
+
+
+def _edges(statement: Statement, features: Sequence[str], concepts: Concepts) -> Mask:
+    """Say for each edge whether the statement is about it, shape (M, M)."""
+    ends, M = _ends(statement, features, concepts), len(concepts.feature)
+    return np.outer(*ends) if statement.target is not None else np.zeros((M, M), bool)
 
 
 def _chosen(features: Sequence[str], mask: Mask) -> set[str]:

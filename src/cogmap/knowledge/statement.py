@@ -2,6 +2,7 @@
 
 Every statement about an edge is an interval for its weight: a fixed weight is one point, a forbidden edge is 0, a sign
 is a half line that includes 0. Two statements about one edge contradict each other where their intervals do not meet.
+A bias is like an edge without a source, fixed at one point.
 """
 
 import datetime as dt
@@ -12,9 +13,11 @@ from numbers import Real
 from reprlib import repr as brief
 from typing import Any, Literal, get_args
 
-Kind = Literal["fix", "forbid", "sign", "at_least", "at_most", "irrelevant"]
+Kind = Literal["fix", "forbid", "sign", "at_least", "at_most", "irrelevant", "bias"]
 KINDS: tuple[str, ...] = get_args(Kind)
-RELATIONS = {"fix": "=", "at_least": "≥", "at_most": "≤"}
+RELATIONS = {"fix": "=", "at_least": "≥", "at_most": "≤", "bias": "="}
+OF_ONE = ("irrelevant", "bias")
+"""Kinds that are about one feature, not about an edge."""
 SIGNS = ("+", "-")
 
 
@@ -24,11 +27,11 @@ class Statement:
 
     Attributes
     ----------
-    kind : {"fix", "forbid", "sign", "at_least", "at_most", "irrelevant"}
+    kind : {"fix", "forbid", "sign", "at_least", "at_most", "irrelevant", "bias"}
         What is stated.
     source, target : str
-        Names of the features, or of single terms ("alcohol is low"), between which the edge is. An irrelevant feature
-        is the `source`, and its `target` is None.
+        Names of the features, or of single terms ("alcohol is low"), between which the edge is. A feature that is
+        irrelevant, or has a bias, is the `source`, and the `target` is None.
     value : float, "+", "-" or None
         The weight, the bound, or the sign; None where the kind needs none.
     author, reason : str or None
@@ -50,11 +53,11 @@ class Statement:
             raise ValueError(f"kind={brief(self.kind)} is unknown: use one of {', '.join(map(repr, KINDS))}.")
         object.__setattr__(self, "value", _checked_value(self.kind, self.value))
         object.__setattr__(self, "date", _checked_date(self.date))
-        for field in ("source",) if self.kind == "irrelevant" else ("source", "target"):
+        for field in ("source",) if self.kind in OF_ONE else ("source", "target"):
             if not isinstance(name := getattr(self, field), str) or not name:
                 raise ValueError(f"The {field} of '{self.kind}' is {brief(name)}: give the name of a feature, as text.")
-        if self.kind == "irrelevant" and self.target is not None:
-            raise ValueError(f"'irrelevant' is about one feature ({self.source!r}): leave the target out.")
+        if self.kind in OF_ONE and self.target is not None:
+            raise ValueError(f"'{self.kind}' is about one feature ({self.source!r}): leave the target out.")
         for field in ("author", "reason"):
             if not isinstance(text := getattr(self, field), str | None):
                 raise ValueError(f"The {field} of a statement is {brief(text)}: give text, or leave it out.")
@@ -64,7 +67,7 @@ class Statement:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The least and the largest weight that the statement allows."""
+        """The least and the largest weight, or bias, that the statement allows."""
         if self.kind == "sign":
             return (0.0, math.inf) if self.value == "+" else (-math.inf, 0.0)
         number = self.value if isinstance(self.value, float) else 0.0
@@ -90,6 +93,8 @@ class Statement:
         """What is stated, in a few words."""
         if self.kind == "irrelevant":
             return f"{self.source} is irrelevant"
+        if self.kind == "bias":
+            return f"bias of {self.source} = {self.value!r}"
         if self.kind == "forbid":
             return f"no edge {self.source} → {self.target}"
         if self.kind == "sign":

@@ -13,7 +13,7 @@ from reprlib import repr as brief
 from typing import Any, NamedTuple
 
 from .names import near_names
-from .statement import KINDS, RELATIONS, Statement
+from .statement import KINDS, OF_ONE, RELATIONS, Statement
 
 RECORD = ("author", "date", "reason")
 
@@ -27,6 +27,7 @@ HEADER = """\
 #   at_least    source, target, value   the weight is this or larger
 #   at_most     source, target, value   the weight is this or smaller
 #   irrelevant  feature                 no edges, and no say in any prediction
+#   bias        feature, value          what it tends to by itself is exactly this
 # author, date (2026-01-31) and reason are for the record.
 """
 
@@ -62,8 +63,13 @@ def from_toml(content: str) -> list[Statement]:
 
 def from_json(content: str) -> list[Statement]:
     """Read statements from JSON."""
+    return _statements(json_values(content))
+
+
+def json_values(content: str) -> Any:
+    """Return what a text in JSON holds; refuse what is no JSON, or has a key twice."""
     try:
-        return _statements(_parsed(partial(json.loads, object_pairs_hook=_once), content))
+        return _parsed(partial(json.loads, object_pairs_hook=_once), content)
     except json.JSONDecodeError as error:
         raise ValueError(f"this is not valid JSON, {error}: correct it there.") from error
 
@@ -73,7 +79,7 @@ def _parsed(parse: Callable[[str], Any], content: str) -> Any:
     try:
         return parse(content.removeprefix("\ufeff"))
     except RecursionError:
-        raise ValueError("values are nested too deeply: a statement holds plain values only.") from None
+        raise ValueError("values are nested too deeply: use plain values only.") from None
     except (json.JSONDecodeError, tomllib.TOMLDecodeError):
         raise
     except ValueError as error:
@@ -92,7 +98,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _entry(statement: Statement) -> dict[str, Any]:
     """Return the keys and values of a statement in a file."""
-    names = ("feature",) if statement.kind == "irrelevant" else ("source", "target")
+    names = ("feature",) if statement.kind in OF_ONE else ("source", "target")
     entry: dict[str, Any] = {"kind": statement.kind, **dict(zip(names, statement.names, strict=True))}
     entry |= {"value": statement.value, "author": statement.author}
     entry |= {"date": statement.date and str(statement.date), "reason": statement.reason}
@@ -132,7 +138,7 @@ def _statement(entry: Any) -> Statement:
     if kind not in KINDS:
         said = "it has no kind" if kind is None else f"kind={brief(kind)} is unknown"
         raise ValueError(f"{said}: use one of {', '.join(map(repr, KINDS))}.")
-    needed = ["feature"] if kind == "irrelevant" else ["source", "target"]
+    needed = ["feature"] if kind in OF_ONE else ["source", "target"]
     needed += ["value"] if kind in (*RELATIONS, "sign") else []
     for key in entry:
         if key not in (allowed := ("kind", *needed, *RECORD)):

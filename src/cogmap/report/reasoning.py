@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.network.dynamics import exponent_words
 from .subject import Codes, Subject, spread
 
 ROWS = 1000
@@ -34,6 +35,7 @@ def dynamics(subject: Subject) -> dict[str, Any]:
         "n_cycles": int(cycles.sum()),
         "periods": np.unique(verdict.period[cycles]).tolist(),
         "n_neither": int((verdict.period == 0).sum()),
+        "exponent": exponent_words(float(np.nanmax(verdict.exponent))) if not np.isnan(verdict.exponent).all() else "",
         "unique": bool(verdict.unique),
         "contraction": float(verdict.contraction),
         "largest_move": verdict.moves.tolist(),

@@ -25,7 +25,10 @@ def _parts(statement: Statement, columns: dict[str, Column]) -> Iterator[Stateme
             yield replace(statement, source=name)
         return
     for source in _meant(statement.source, columns):
-        for target in _meant(str(statement.target), columns):
+        if statement.target is None:
+            yield replace(statement, source=source)
+            continue
+        for target in _meant(statement.target, columns):
             if source != target or source == statement.source:
                 yield replace(statement, source=source, target=target)
 

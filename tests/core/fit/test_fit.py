@@ -46,7 +46,7 @@ def blocks_of(rows):
 def stated(concepts):
     lower, upper = (np.full((len(concepts.feature),) * 2, sign * np.inf) for sign in (-1, 1))
     upper[0, 1] = lower[0, 1] = 0.0
-    return Bounds(lower, upper)
+    return Bounds(lower, upper, np.full(len(lower), np.nan))
 
 
 SETTINGS_OF_BLOCKS = [

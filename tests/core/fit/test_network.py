@@ -97,7 +97,7 @@ def test_bounds_hold(inner, rows):
     upper[0, 1], lower[2, 1] = 0.0, 0.05
 
     def bounds(concepts):
-        return Bounds(lower, upper)
+        return Bounds(lower, upper, np.full(len(lower), np.nan))
 
     plan = draft(at_once(rows), census_of(rows), replace(SETTINGS, inner=inner, bounds=bounds))
     assert plan.network.weights[0, 1] <= 0

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cogmap.core.network.activation import ACTIVATIONS, EPSILON
+from cogmap.core.network.activation import ACTIVATIONS, EPSILON, STEPS
 
 NAIVE = {"sigmoid": lambda z: 1 / (1 + np.exp(-z)), "tanh": np.tanh}
 
@@ -40,3 +40,13 @@ def test_inverse_is_finite_and_monotone_at_the_ends_of_the_range(name):
     assert np.isfinite(z).all()
     assert (np.diff(z) >= 0).all()
     assert z[0] == pytest.approx(-z[-1])
+
+
+def test_steps_are_the_limit_of_steep_activations():
+    z = np.array([-2.0, -1e-9, 0.0, 1e-9, 2.0])
+    assert STEPS["bivalent"](z).tolist() == [0, 0, 0, 1, 1]
+    assert STEPS["trivalent"](z).tolist() == [-1, -1, 0, 1, 1]
+    away = np.array([-2.0, -0.1, 0.1, 2.0])
+    for step, smooth in (("bivalent", "sigmoid"), ("trivalent", "tanh")):
+        np.testing.assert_allclose(STEPS[step](away), NAIVE[smooth](300 * away), atol=1e-12)
+        assert not STEPS[step].derivative(away).any()

@@ -24,7 +24,7 @@ WAYS = [(constrained_regression, regression_weights), (constrained_stable_regres
 
 
 def nothing(m=M):
-    return Bounds(np.full((m, m), -np.inf), np.full((m, m), np.inf))
+    return Bounds(np.full((m, m), -np.inf), np.full((m, m), np.inf), np.full(m, np.nan))
 
 
 def some(rng, m=M):
@@ -36,13 +36,14 @@ def some(rng, m=M):
     return bounds
 
 
-def naive_column(X, weight, i, lower, upper, ridge=0.0):
-    """Solve column i with scipy, on all rows and with an intercept that is free; a fixed weight is a tiny interval."""
+def naive_column(X, weight, i, lower, upper, ridge=0.0, bias=np.nan):
+    """Solve column i with scipy, on all rows and with an intercept, free unless `bias` is a number."""
     root = np.sqrt(weight)[:, None]
     penalty = np.c_[np.sqrt(ridge * weight.sum()) * np.eye(X.shape[1]), np.zeros(X.shape[1])]
     design = np.vstack([np.c_[X, np.ones(len(X))] * root, penalty])
     target = np.r_[naive.f_inverse(X[:, i], "sigmoid") * root[:, 0], np.zeros(X.shape[1])]
-    lower, upper = np.r_[lower, -np.inf], np.r_[upper, np.inf]
+    free = np.isnan(bias)
+    lower, upper = np.r_[lower, -np.inf if free else bias], np.r_[upper, np.inf if free else bias]
     lower[i] = upper[i] = np.clip(0.0, lower[i], upper[i])
     held = lower == upper
     target = target - design[:, held] @ lower[held]
@@ -75,6 +76,34 @@ def test_every_column_is_the_bounded_ridge_where_the_cap_is_far(seed):
         expected, _ = naive_column(X, weight, i, bounds.lower[:, i], bounds.upper[:, i], INNER_RIDGE)
         np.testing.assert_allclose(W[:, i], expected, atol=1e-9)
     np.testing.assert_allclose(weight @ X / weight.sum() @ W + b, naive_mean(X, weight), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stated_bias_is_the_intercept_of_its_column(seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.random((400, M)), rng.choice([1.0, 2.5], 400)
+    _, learned = regression_weights(X, weight, SIGMOID)
+    for way, ridge in ((constrained_regression, 0.0), (constrained_stable_regression, INNER_RIDGE)):
+        bounds = some(rng)
+        bounds.lower[:], bounds.upper[:] = bounds.lower / 4, bounds.upper / 4
+        bounds.bias[[0, 3]] = learned[[0, 3]] + rng.uniform(-0.5, 0.5, 2)
+        W, b = way(X, weight, SIGMOID, bounds)
+        assert np.linalg.norm(W, 2) < 0.99 * INNER_NORM  # or the cap would act on what was learned
+        assert b[[0, 3]].tolist() == bounds.bias[[0, 3]].tolist()
+        for i in range(M):
+            expected, _ = naive_column(X, weight, i, bounds.lower[:, i], bounds.upper[:, i], ridge, bounds.bias[i])
+            np.testing.assert_allclose(W[:, i], expected, atol=1e-9)
+
+
+def test_a_bias_that_is_what_would_be_learned_changes_nothing():
+    X, weight = np.random.default_rng(0).random((400, M)), np.ones(400)
+    for way, free in WAYS:
+        W, b = free(X, weight, SIGMOID)
+        bounds = nothing()
+        bounds.bias[:] = b
+        stated = way(X, weight, SIGMOID, bounds)
+        np.testing.assert_allclose(stated[0], W, atol=1e-9)
+        assert stated[1].tolist() == b.tolist()
 
 
 def naive_mean(X, weight):

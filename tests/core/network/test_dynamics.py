@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.network.dynamics import FOLLOWED, contraction_bound, diagnose
+from cogmap.core.network import dynamics as module
+from cogmap.core.network.activation import ACTIVATIONS, STEPS
+from cogmap.core.network.dynamics import FOLLOWED, contraction_bound, diagnose, largest_exponent, merged
 from cogmap.core.network.reasoning import RULES, Network, trajectory
 from tests import naive
 
@@ -134,3 +135,78 @@ def test_memory_rule_is_bounded_with_the_identity_added(rng):
     net = Network.from_rule("kosko-memory", W, np.zeros(3), 0.3, ACTIVATIONS["sigmoid"])
     norms = [np.linalg.norm(W + np.eye(3), p) for p in (1, 2, np.inf)]
     assert contraction_bound(net) == pytest.approx(0.25 * min(norms))
+
+
+def jacobian(net, A, initial, step=1e-6):
+    """Return ∂(next state) / ∂(state) by central differences; row j is what a change of concept j does."""
+    moved = [stepped(net, A + d, initial) - stepped(net, A - d, initial) for d in step * np.eye(len(A))]
+    return np.array(moved) / (2 * step)
+
+
+@pytest.mark.parametrize("gain", [0.5, 1.5, 4.0])
+def test_the_exponent_where_a_state_stays_is_that_of_the_largest_eigenvalue(gain):
+    """At 0, where tanh stays however unstable it is, the Jacobian is W: a turn with a known gain."""
+    turn = gain * np.array([[np.cos(1), np.sin(1)], [-np.sin(1), np.cos(1)]])
+    assert largest_exponent(network(turn), np.zeros((1, 2))) == pytest.approx(np.log(gain), abs=1e-12)
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(5, 5))
+    expected = np.log(np.abs(np.linalg.eigvals(gain * W)).max())
+    found = largest_exponent(network(gain * W), np.zeros((1, 5)), 100, 20_000)
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", sorted(ACTIVATIONS))
+def test_the_exponent_of_a_fixed_point_and_of_a_cycle(name, rng):
+    """The Jacobians of one turn of the cycle, by finite differences, multiplied."""
+    for W, phi in ((rng.normal(size=(3, 3)), 0.7), (np.array([[0, 9.0, 0], [-9.0, 0, 0], [1.0, 0, 0.5]]), 1.0)):
+        net = Network(W, np.array([0.1, -0.2, 0.3]), phi, ACTIVATIONS[name])
+        initial = rng.random((1, 3))
+        period = int(diagnose(net, initial, 400, 1e-10).period[0])
+        assert period >= 1
+        cycle = trajectory(net, initial, 400)[0, -period:]
+        product = np.linalg.multi_dot([np.eye(3), *(jacobian(net, A, initial[0]) for A in cycle)])
+        expected = np.log(np.abs(np.linalg.eigvals(product)).max()) / period
+        found = largest_exponent(net, initial, 400, 12 * 500)
+        assert found == pytest.approx(expected, abs=2e-3)
+
+
+@pytest.mark.parametrize("name", sorted(ACTIVATIONS))
+def test_the_exponent_of_chaos_is_the_growth_of_a_small_difference(name, rng):
+    """Two trajectories side by side, brought near each other again after each step."""
+    gain = {"tanh": 4.0, "sigmoid": 40.0}[name]
+    M, n_iter, apart = 30, 25, 1e-7
+    net = Network(gain * rng.normal(size=(M, M)) / np.sqrt(M), rng.normal(size=M), 0.95, ACTIVATIONS[name])
+    initial = rng.random((3, M))
+    direction = np.random.default_rng(0).normal(size=M)
+    for row in initial:
+        A, d, growth = row, direction / np.linalg.norm(direction), 0.0
+        for _ in range(n_iter):
+            moved = stepped(net, A + apart / 2 * d, row) - stepped(net, A - apart / 2 * d, row)
+            A, size = stepped(net, A, row), np.linalg.norm(moved)
+            d, growth = moved / size, growth + np.log(size / apart)
+        assert largest_exponent(net, row[None], 0, n_iter) == pytest.approx(growth / n_iter, abs=1e-5)
+
+
+def test_rows_that_wander_have_exponents_and_others_none(rng, monkeypatch):
+    turn = 1.5 * np.array([[np.cos(1), np.sin(1)], [-np.sin(1), np.cos(1)]])
+    around = diagnose(network(turn), rng.random((7, 2)), 60, 1e-9)
+    assert (np.abs(around.exponent) < 0.02).all()  # a circle that never closes neither grows nor shrinks
+    assert "neither chaotic nor settling" in str(around)
+    slow = diagnose(network(0.9 * np.eye(2)), rng.random((7, 2)), 10, 1e-9)
+    np.testing.assert_allclose(slow.exponent, np.log(0.9), atol=1e-3)
+    assert ": settles later)" in str(slow)
+    wild = diagnose(network(4 * rng.normal(size=(40, 40)) / 6), rng.random((7, 40)), 60, 1e-9)
+    assert (wild.exponent > 0.1).all()
+    assert ": chaotic)" in str(wild)
+    assert np.isnan(diagnose(network(0.4 * np.eye(2)), rng.random((7, 2)), 60, 1e-9).exponent).all()
+    np.testing.assert_array_equal(merged([around, wild]).exponent, wild.exponent)
+    monkeypatch.setattr(module, "EXPONENT_ROWS", 3)
+    some = diagnose(network(turn), rng.random((7, 2)), 60, 1e-9)
+    assert np.flatnonzero(~np.isnan(some.exponent)).tolist() == [0, 3, 6]
+
+
+def test_steps_forget_where_they_began(rng):
+    net = network(rng.normal(size=(3, 3)), activation=STEPS["trivalent"])
+    assert largest_exponent(net, rng.random((2, 3))).tolist() == [-np.inf, -np.inf]
+    assert contraction_bound(net) == np.inf
+    assert contraction_bound(network(np.zeros((2, 2)), activation=STEPS["bivalent"])) == 0

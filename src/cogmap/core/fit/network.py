@@ -124,4 +124,4 @@ def inner_weights(
         W, b = inner[np.ix_(concepts.feature, concepts.feature)], np.zeros(centred.shape[1])
     else:
         W, b = (correlations if inner == "correlation" else slopes)(centred)
-    return (W if bounds is None else bounds.clip(W)), b
+    return (W, b) if bounds is None else (bounds.clip(W), bounds.stated_bias(b))

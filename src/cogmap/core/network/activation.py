@@ -33,7 +33,12 @@ class Activation:
 
     def __call__(self, z: Array) -> Array:
         """Return f(z)."""
-        return self.offset + self.scale * np.tanh(self.slope * z)
+        bent: Array = self.bend(self.slope * z)
+        return bent
+
+    def bend(self, z: Any, xp: Any = np) -> Any:
+        """Return f(z / slope), for arguments that the slope is in already; `xp` is the namespace of z."""
+        return self.offset + self.scale * xp.tanh(z)
 
     def derivative(self, z: Array) -> Array:
         """Return f′(z) = scale · slope · (1 − tanh²), without cancellation where tanh is near ±1."""
@@ -70,7 +75,31 @@ class Activation:
         return self.scale * self.slope
 
 
+@dataclass(frozen=True)
+class Step(Activation):
+    """The limit of an infinite slope: the sign of z, or 0 for negative z where the range begins with 0."""
+
+    def bend(self, z: Any, xp: Any = np) -> Any:
+        """Return f(z)."""
+        return xp.clip(xp.sign(z), self.low, self.high)
+
+    def derivative(self, z: Array) -> Array:
+        """Return 0, the derivative wherever there is one."""
+        return np.zeros_like(z)
+
+    @property
+    def lipschitz(self) -> float:
+        """Infinity: a step."""
+        return float("inf")
+
+
 ACTIVATIONS = {
     "sigmoid": Activation("sigmoid", offset=0.5, scale=0.5, slope=0.5),
     "tanh": Activation("tanh", offset=0.0, scale=1.0, slope=1.0),
 }
+
+STEPS = {
+    "bivalent": Step("bivalent", offset=0.5, scale=0.5, slope=1.0),
+    "trivalent": Step("trivalent", offset=0.0, scale=1.0, slope=1.0),
+}
+"""Activations of the classic maps: 0 or 1, and −1, 0 or 1. They have no inverse, so no network learns with them."""

@@ -8,6 +8,9 @@ A column of W is a regression of its own, so only the columns whose solution bre
 - `Bounds.clip`: for slopes and correlations every weight is a regression of its own, and a given weight is none; the
   bounds replace or clip it, after the normalisation.
 
+A stated bias β takes the intercept out of its column's regression, which is then not about the means: beside the
+centred rows, it must explain t̄ − β by x̄, with the weight of all rows.
+
 Easy to get wrong: no regression learns a self-edge, since a concept would explain itself. It is 0 unless its bounds
 exclude 0; then it is the bound nearest to 0, and the others explain what it leaves.
 """
@@ -28,11 +31,13 @@ from .inner import Regressors, regression, ridge, spectral_norm
 class Bounds:
     """Least and largest weight of every edge, each of shape (M, M); −inf and inf where nothing is stated.
 
-    Entry [j, i] is the edge from concept j to concept i. Equal bounds fix a weight.
+    Entry [j, i] is the edge from concept j to concept i. Equal bounds fix a weight. `bias` is what is stated of the
+    bias, shape (M,), and NaN where nothing is.
     """
 
     lower: Array
     upper: Array
+    bias: Array
 
     @property
     def least(self) -> Array:
@@ -43,15 +48,29 @@ class Bounds:
         """Return the weights, each moved to its nearest bound where it breaks one."""
         return np.clip(W, self.lower, self.upper)
 
+    def stated_bias(self, b: Array) -> Array:
+        """Return the bias, with what is stated of it."""
+        return np.where(np.isnan(self.bias), b, self.bias)
+
     def broken(self, W: Array) -> NDArray[np.intp]:
-        """Return the columns of W in which a bound is broken."""
-        return np.flatnonzero(((self.lower > W) | (self.upper < W)).any(axis=0))
+        """Return the columns of W in which a bound is broken, or whose bias is not free."""
+        return np.flatnonzero(((self.lower > W) | (self.upper < W)).any(axis=0) | ~np.isnan(self.bias))
 
     def column(self, i: int) -> tuple[Array, Array]:
         """Return the bounds of the regression of concept i, whose self-edge is not learned."""
         lower, upper = self.lower[:, i].copy(), self.upper[:, i].copy()
         lower[i] = upper[i] = np.clip(0.0, lower[i], upper[i])
         return lower, upper
+
+    def solve(self, i: int, A: Array, c: Array, means: tuple[Array, float], noise: float = 0.0) -> Array:
+        """Return the weights of column i, from its centred least squares and the means of concepts and target.
+
+        The means are times the square root of the weight that the rows have in A.
+        """
+        if not np.isnan(self.bias[i]):
+            x_mean, gap = means
+            A, c = np.vstack([A, x_mean]), np.append(c, gap)
+        return bounded_least_squares(A, c, *self.column(i), noise)
 
 
 def bounded_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]:
@@ -63,9 +82,10 @@ def bounded_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]
     broken = bounds.broken(W)
     Q, R = np.linalg.qr(given.X)
     for i, c in zip(broken, (Q.T @ given.target[:, broken]).T, strict=True):
-        W[:, i] = bounded_least_squares(R, c, *bounds.column(i), given.rounding)
+        means = np.sqrt(given.total) * given.x_mean, np.sqrt(given.total) * (given.t_mean[i] - bounds.bias[i])
+        W[:, i] = bounds.solve(i, R, c, means, given.rounding)
     b[broken] = given.t_mean[broken] - given.x_mean @ W[:, broken]
-    return W, b
+    return W, bounds.stated_bias(b)
 
 
 def bounded_stable_regression(given: Regressors, bounds: Bounds) -> tuple[Array, Array]:
@@ -79,13 +99,13 @@ def bounded_stable_regression(given: Regressors, bounds: Bounds) -> tuple[Array,
     X, x_mean, total = given.X, given.x_mean, given.total
     L = np.asarray(np.linalg.cholesky(X.T @ X / total + INNER_RIDGE * np.eye(X.shape[1])), dtype=np.float64)
     for i, c in zip(broken, np.linalg.solve(L, X.T @ given.target[:, broken] / total).T, strict=True):
-        W[:, i] = bounded_least_squares(L.T, c, *bounds.column(i))
+        W[:, i] = bounds.solve(i, L.T, c, (x_mean, given.t_mean[i] - bounds.bias[i]))
     b[broken] = given.t_mean[broken] - x_mean @ W[:, broken]
     least = bounds.least
     factor = cap_factor(least, W - least)
     # The target shrinks with the weights, so that the mean row still maps to a shrunk mean.
     shrunk = np.where(least == 0, factor * W, least + factor * (W - least))
-    return bounds.clip(shrunk), factor * b - (1 - factor) * (x_mean @ least)
+    return bounds.clip(shrunk), bounds.stated_bias(factor * b - (1 - factor) * (x_mean @ least))
 
 
 def cap_factor(least: Array, learned: Array) -> float:

@@ -50,7 +50,7 @@ def states(network: Network, initial: DeviceArray, space: Space = NUMPY) -> Iter
     state = initial
     while True:
         yield state
-        state = phi * (f.offset + f.scale * space.xp.tanh(state @ W + b)) + (1 - phi) * initial
+        state = phi * f.bend(state @ W + b, space.xp) + (1 - phi) * initial
 
 
 def until_fixed_point(network: Network, initial: Array, max_iter: int, tol: float) -> list[Array]:
