@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
 from cogmap.core.decision.decision import class_covariance
 from cogmap.core.sums.rows import JudgeScores
+from cogmap.estimators import tuned
 from cogmap.estimators.stacking import stack_weights
 from cogmap.estimators.tuned import block_labels
 
@@ -67,10 +68,19 @@ def test_kinds_of_members_without_which_the_log_loss_is_smaller_are_left_out(rng
     assert search._stacked(candidates)[1] == 0
 
 
-def test_rows_are_remembered_for_each_number_of_terms(wine):
+def test_rows_are_remembered_for_each_number_of_terms_and_with_a_network(wine, monkeypatch):
+    monkeypatch.setattr(LTCNClassifierCV, "_stacked", lambda self, c: np.eye(len(c))[-1])
     search = LTCNClassifierCV(inner="slopes", pairs=False).fit(*wine)
     tried = [(params["terms"], params["cases"]) for params in search.cv_results_["params"]]
-    assert tried == [(None, False), (5, False), (None, True), (5, True)]
+    assert tried == [(None, False), (5, False), (None, True), (5, True), (None, "joined")]
+    alone = LTCNClassifier(inner="slopes", cases=True).fit(*wine)
+    np.testing.assert_allclose(search.predict_proba(wine[0]), alone.predict_proba(wine[0]), atol=1e-9)
+
+
+def test_many_rows_are_remembered_apart_alone(wine, monkeypatch):
+    monkeypatch.setattr(tuned, "JOINED_ROWS", 177)
+    search = LTCNClassifierCV(inner="slopes", pairs=False, terms=None).fit(*wine)
+    assert [params["cases"] for params in search.cv_results_["params"]] == [False, True]
 
 
 def test_many_features_are_not_multiplied_by_terms(rng):

@@ -44,16 +44,16 @@ class Candidate:
 
     @property
     def kind(self) -> str:
-        """What it is: remembered rows, curves and surfaces, or a network with terms or without."""
+        """What it is: rows remembered apart or with a network, curves and surfaces, a network with terms or without."""
         if self.params["cases"]:
-            return "cases"
+            return "joined" if self.params["cases"] == "joined" else "cases"
         return "pairs" if self.params.get("pairs") else "network" if self.params["terms"] is None else "terms"
 
     @property
     def complexity(self) -> tuple[bool, bool, int, float]:
         """Larger for less simple models: cases, then pairs, then concepts, then degrees of freedom."""
         return (
-            self.params["cases"],
+            bool(self.params["cases"]),
             "pairs" in self.params,
             len(self.model.network.bias),
             self.solved.degrees_of_freedom,

@@ -11,9 +11,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.constants import CASE_CONCEPTS, TERM_CONCEPTS, TERMS
+from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, class_shares, decide, log_loss
-from ..core.fit.fit import NetworkFit, fit_network, remember
+from ..core.fit.fit import NetworkFit, fit_network, joined, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
@@ -67,7 +67,7 @@ class LTCNClassifierCV(NetworkClassifier):
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
         1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
-        `terms`; the model stores them where the stack gives them weight.
+        `terms`, and up to 6,000 together with a network, as `LTCNClassifier` does; those with a weight are stored.
     pairs : {"auto", False}, default="auto"
         Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
         concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
@@ -188,10 +188,12 @@ feature_importances_, fitted_
             # Passes over many rows are side by side themselves, and some sources have one place at a time.
             workers = self._workers() if source.single else 1
             candidates = list(side_by_side(fitted, each, workers))
+            networks = list(candidates)
             if self.cases:
-                candidates += side_by_side(self._remembered, self._readers(candidates), workers)
+                candidates += side_by_side(self._remembered, self._readers(networks), workers)
+                candidates += self._joined(source, census, networks)
             if self.pairs:
-                candidates += self._with_pairs(source, census, [c for c in candidates if not c.params["cases"]])
+                candidates += self._with_pairs(source, census, networks)
         self._combine(candidates)
 
     def _workers(self) -> int | None:
@@ -211,6 +213,16 @@ feature_importances_, fitted_
     def _remembered(self, reader: Candidate) -> Candidate:
         start = time.perf_counter()
         return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
+
+    def _joined(self, source: Source[Rows], census: Range, networks: Sequence[Candidate]) -> list[Candidate]:
+        """Read the best network without terms together with remembered rows, where these are few."""
+        readers, start = self._readers([c for c in networks if c.params["terms"] is None]), time.perf_counter()
+        if not readers or not source.single or source.n_rows > JOINED_ROWS:
+            return []
+        [best] = readers
+        [settings] = self._member({name: best.params[name] for name in GRID}).settings(census)
+        fit = joined(source, census, settings, best.network)
+        return [self._candidate(best.params | {"cases": "joined"}, fit, start)]
 
     def _with_pairs(self, source: Source[Rows], census: Range, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Read the best network without terms by curves and surfaces, if there is one and rows are enough."""
@@ -350,7 +362,7 @@ feature_importances_, fitted_
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
             size = prod(len(self._values(name)) for name in GRID)
-            if not size <= len(self.cv_results_["params"]) <= size + len(self._values("terms")) + 1:
+            if not size <= len(self.cv_results_["params"]) <= size + len(self._values("terms")) + 2:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()
         super().check_stored()

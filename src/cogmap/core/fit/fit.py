@@ -110,6 +110,12 @@ def _fit(plan: Draft, solution: ReadoutFit, summary: Summary, judges: Rows) -> N
     return NetworkFit(model, solved, solution.scores, solution.between, summary, judges)
 
 
+def joined(source: Source[Rows], census: Range, settings: Settings, known: NetworkFit) -> NetworkFit:
+    """Read the innovations of a network, which few rows were fitted with, together with remembered rows."""
+    fit = fit_network(source, census, replace(settings, cases=True), known.model.concepts)
+    return replace(fit, model=replace(fit.model, network=known.model.network))
+
+
 def remember(known: NetworkFit) -> NetworkFit:
     """Read what rows with known classes say of their neighbours, in the concepts of a network."""
     rows, model = known.judges, known.model
