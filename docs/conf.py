@@ -33,7 +33,6 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
-suppress_warnings = ["toc.empty_glob"]  # pages that a toctree takes by a pattern may not be there
 smartquotes = False  # it makes a dash of the two that an option begins with
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
