@@ -36,7 +36,7 @@ for ax, title, network in zip(
     ax.set(title=title, xlabel="iteration", xlim=(0, 20))
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("state")
-axes[0].legend(lines, X.columns, frameon=False, fontsize=8, loc="center right")
+_ = axes[0].legend(lines, X.columns, frameon=False, fontsize=8, loc="center right")
 
 # %%
 # Kappa by cross-validation for shares φ of the activation and numbers T of iterations:

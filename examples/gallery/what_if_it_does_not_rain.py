@@ -48,7 +48,7 @@ for ax, (name, drawn) in zip(
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set_title(name)
     ax.spines[["top", "right"]].set_visible(False)
-axes[0].set_ylabel("change without rain")
+_ = axes[0].set_ylabel("change without rain")
 
 # %%
 # How the merged map gets there:

@@ -44,9 +44,11 @@ ends = sorted(
         (flip["to"], f"from here on {flip['new_class']}"),
     ]
 )
-for (value, words), side in zip(ends, ("right", "left"), strict=True):
+for (value, words), side, height in zip(ends, ("right", "left"), (0.9, 0.1), strict=True):
     ax.axvline(value, color="black", linestyle=":")
     shift = 4 if side == "left" else -4
-    ax.annotate(words, (value, 0.9), xytext=(shift, 0), textcoords="offset points", ha=side)
+    ax.annotate(
+        words, (value, height), xytext=(shift, 0), textcoords="offset points", ha=side
+    )
 ax.set(xlabel=flip["feature"], ylabel="probability of male", ylim=(0, 1))
 ax.spines[["top", "right"]].set_visible(False)
