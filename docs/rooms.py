@@ -20,6 +20,7 @@ ROOMS = [
     ("__main__", "python -m cogmap", 0, 180, 150),
     ("cli", "the command cogmap", 1, 100, 530),
     ("datasets", "façade", 2, 0, 90),
+    ("workbench", "an expert and the model talk", 2, 270, 360),
     ("study", "the paper's experiments", 3, 0, 240),
     ("report", "one HTML page about a model", 3, 270, 240),
     ("plots", "one Display a file", 4, 170, 290),

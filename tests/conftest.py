@@ -5,6 +5,7 @@ ran before in the same process decide which these are. Without them, every run d
 """
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -51,3 +52,15 @@ def paper_data():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Return the machine's browser; there is one for all tests, because playwright runs once in a process."""
+    if shutil.which("chromium") is None:
+        pytest.skip("chromium is not on this machine")
+    api = pytest.importorskip("playwright.sync_api", reason="chromium is driven by playwright, which is not installed")
+    with api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        yield found
+        found.close()

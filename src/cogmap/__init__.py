@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .estimators.tuned import LTCNClassifierCV
     from .knowledge import Knowledge
     from .maps import CognitiveMap, compare_maps, map_of, merge_maps, read_map, simulate, write_map
+    from .workbench.widget import workbench
 
 __version__ = "0.1.0"
 
@@ -74,12 +75,15 @@ __all__ = [
     "merge_maps",
     "read_map",
     "simulate",
+    "workbench",
     "write_map",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: scikit-learn takes a second to load, and brings in pandas."""
+    if name == "workbench":  # a room that can be called
+        return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -1,6 +1,5 @@
-"""Models, reports about them, and a browser where the machine has one."""
+"""Models, and reports about them."""
 
-import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -69,17 +68,6 @@ def pages(tmp_path_factory, stack, iris, tabular, passengers, hostile):
         name: (folder / f"{name}.html", write_report(*arguments, folder / f"{name}.html"))
         for name, arguments in made.items()
     }
-
-
-@pytest.fixture(scope="session")
-def browser():
-    if shutil.which("chromium") is None:
-        pytest.skip("chromium is not on this machine")
-    api = pytest.importorskip("playwright.sync_api", reason="chromium is driven by playwright, which is not installed")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        yield found
-        found.close()
 
 
 class Elements(HTMLParser):

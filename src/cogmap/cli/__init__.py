@@ -27,6 +27,7 @@ from .output import say
 from .predict import predict
 from .report import report
 from .study import study
+from .workbench import workbench
 
 
 class Mistake(click.ClickException):
@@ -113,9 +114,10 @@ def main() -> None:
       cogmap predict people.cogmap new.csv -o predicted.csv
       cogmap report people.cogmap people.csv -o report.html
       cogmap export people.cogmap people.onnx
+      cogmap workbench people.cogmap people.csv
     """
 
 
-for command in (demo, fit, predict, evaluate, explain, edit, report, export, map_group, study):
+for command in (demo, fit, predict, evaluate, explain, edit, report, export, map_group, study, workbench):
     main.add_command(command)
 _keep_lines(main)

@@ -8,7 +8,8 @@ Easy to get wrong: a network and the table over it must compare with the same ro
 constant in training are therefore left out before orders are drawn, and the number of rows follows from what is left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,8 +118,13 @@ def attribute(
     varies = fitted.networks[0].concepts.varies
     used = [g for g, group in enumerate(groups) if varies[group].any()]
     count = n_other_rows(len(used))
-    background = spread_rows(fitted, count) if baseline is None else np.tile(baseline, (count, 1))
     players = [groups[g] for g in used]
+    # Neither depends on the rows; together they take a fifth of the time of one row.
+    bound = _kept(fitted, ("bonds", *(tuple(group) for group in players)), lambda: bonds(fitted, players))
+    if baseline is None:
+        background = _kept(fitted, ("background", count), lambda: spread_rows(fitted, count))
+    else:
+        background = np.tile(baseline, (count, 1))
     values = np.zeros((len(rows), len(groups), directions.shape[1]))
     values[:, used], start = shapley_values(
         lambda mixed: fitted.scores(mixed) @ directions,
@@ -126,6 +132,13 @@ def attribute(
         background,
         players,
         known=scores @ directions,
-        bonds=bonds(fitted, players),
+        bonds=bound,
     )
     return values, start
+
+
+def _kept(fitted: Fitted, key: Hashable, compute: Callable[[], Any]) -> Any:
+    """Return what is computed once for each fit."""
+    if key not in fitted.memory:
+        fitted.memory[key] = compute()
+    return fitted.memory[key]

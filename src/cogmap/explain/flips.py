@@ -74,7 +74,7 @@ class Axis:
 
 def smallest_flips(fitted: Fitted, rows: Array, features: Collection[int] | None = None) -> list[Flip | None]:
     """Return the smallest flip of each row, or None where no single feature (of these) changes its class."""
-    axes = [axis for axis in _axes(fitted) if features is None or axis.feature in features]
+    axes = [axis for axis in feature_axes(fitted) if features is None or axis.feature in features]
     size = max(1, BATCH // max(1, sum(len(axis.candidates) for axis in axes)))
     flips: list[Flip | None] = []
     for start in range(0, len(rows) if axes else 0, size):
@@ -82,7 +82,21 @@ def smallest_flips(fitted: Fitted, rows: Array, features: Collection[int] | None
     return flips or [None] * len(rows)
 
 
-def _axes(fitted: Fitted) -> list[Axis]:
+def flips_of_each(fitted: Fitted, row: Array, features: Collection[int] | None = None) -> list[Flip]:
+    """Return for each feature (of these) the smallest change that changes the class of a row, smallest first."""
+    axes = [axis for axis in feature_axes(fitted) if features is None or axis.feature in features]
+    if not axes:
+        return []
+    predicted = fitted.codes(row[None])
+    value, change = _on_grid(fitted, row[None], predicted, axes)
+    a = np.flatnonzero(np.isfinite(change[0]))
+    pairs = Pairs(np.repeat(row[None], len(a), axis=0), np.repeat(predicted, len(a)), axes, a)
+    best = pairs.bisected(fitted, value[0, a])
+    return sorted(pairs.flips(fitted, best), key=lambda flip: flip.change)
+
+
+def feature_axes(fitted: Fitted) -> list[Axis]:
+    """Return the values that each feature which varies may take."""
     concepts, kept = fitted.networks[0].concepts, fitted.summary.rows
     axes = []
     for j, values, heights in zip(
@@ -105,12 +119,10 @@ def _smallest(fitted: Fitted, rows: Array, axes: list[Axis]) -> list[Flip | None
     if len(i) == 0:
         return [None] * len(rows)
     pairs = Pairs(rows[i], predicted[i], axes, a)
-    best = pairs.bisected(fitted, value[i, a])
-    labels = fitted.classes[fitted.codes(pairs.moved(best))]
-    size = np.abs(pairs.heights(best) - pairs.heights(pairs.own))
+    every = pairs.flips(fitted, pairs.bisected(fitted, value[i, a]))
     flips: list[Flip | None] = [None] * len(rows)
-    for pair in np.argsort(-size, kind="stable"):
-        flips[i[pair]] = Flip(axes[a[pair]].feature, float(best[pair]), labels[pair], float(size[pair]))
+    for pair in sorted(range(len(every)), key=lambda pair: -every[pair].change):
+        flips[i[pair]] = every[pair]
     return flips
 
 
@@ -187,6 +199,12 @@ class Pairs:
             best = np.where(flipped, tried, best)
             far, near = np.where(flipped, middle, far), np.where(flipped, near, middle)
         return best
+
+    def flips(self, fitted: Fitted, value: Array) -> list[Flip]:
+        """Return what becomes of each row with its new value."""
+        labels: Any = fitted.classes[fitted.codes(self.moved(value))] if len(value) else ()
+        size = np.abs(self.heights(value) - self.heights(self.own)).tolist()
+        return [Flip(*flip) for flip in zip(self.feature.tolist(), value.tolist(), labels, size, strict=True)]
 
     def _each(self, function: Callable[[Axis, Array], Array], values: Array) -> Array:
         results = np.empty(len(values))

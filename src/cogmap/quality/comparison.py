@@ -187,7 +187,7 @@ def compare(before: Classifier, after: Classifier, X: ArrayLike, y: ArrayLike, n
     rows = tuple(ChangedRow(int(i), predicted[0][i], predicted[1][i], truth[i]) for i in changed)
     numbers = zip(before.relevance().tolist(), after.relevance().tolist(), strict=True)
     relevance = {name: Change(*pair) for name, pair in zip(feature_names(before), numbers, strict=True)}
-    edges = _changed_edges(before.fitted_.edges, after.fitted_.edges)
+    edges = changed_edges(before.fitted_.edges, after.fitted_.edges)
     return Comparison(len(truth), n_folds, **scores, rows=rows, relevance=relevance, edges=edges)
 
 
@@ -211,7 +211,8 @@ def _predicted(model: Classifier, X: ArrayLike, truth: NDArray[Any], n_folds: in
     return labels
 
 
-def _changed_edges(before: dict[Edge, float], after: dict[Edge, float]) -> tuple[ChangedEdge, ...]:
+def changed_edges(before: dict[Edge, float], after: dict[Edge, float]) -> tuple[ChangedEdge, ...]:
+    """Return the edges whose weight differs, largest change first."""
     every = [ChangedEdge(*edge, before.get(edge), after.get(edge)) for edge in before | after]
     return tuple(sorted((edge for edge in every if edge.before != edge.after), key=lambda edge: -edge.size))
 

@@ -1,0 +1,119 @@
+"""Workbenches behind their real server, and pages of it in a real browser.
+
+Nothing is fitted again, unless asked for, and such fits end before the call that began them: nothing is waited for.
+"""
+
+import secrets
+import threading
+from contextlib import contextmanager
+from importlib import resources
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cogmap import LTCNClassifier, TabularClassifier
+from tests.people import people
+from tests.workbench.conftest import opened as open_bench
+
+pytest.importorskip("starlette", reason="the workbench's server needs starlette")
+uvicorn = pytest.importorskip("uvicorn", reason="the workbench's server needs uvicorn")
+
+HOSTILE = "<img src=x onerror=\"document.title='broken'\">"
+
+
+@contextmanager
+def serving(bench):
+    """Serve a workbench in a thread; give the URL that it would print."""
+    from cogmap.workbench.server import application, listening
+
+    listener, token = listening(), secrets.token_urlsafe(8)
+    port = listener.getsockname()[1]
+    app = application(bench, token, port)
+    server = uvicorn.Server(uvicorn.Config(app, ws="none", lifespan="off", log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{port}/#token={token}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listener.close()
+
+
+@pytest.fixture(scope="session")
+def raw():
+    """Return a model of a raw table with text, numbers, dates and missing values, and a name that is markup."""
+    table = people(160).drop(columns="id").rename(columns={"fare": HOSTILE})
+    table["joined"] = np.where(np.arange(len(table)) % 3 == 0, "2024-01-05", "2025-11-30")
+    rows = table.drop(columns="survived"), table["survived"]
+    return TabularClassifier(LTCNClassifier(max_iter=3, alpha=0.1)).fit(*rows), *rows
+
+
+@pytest.fixture(scope="session")
+def wide():
+    """Return a model of a table with 200 columns that are linked."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(160, 8))
+    values = hidden @ rng.normal(size=(8, 200)) + rng.normal(size=(160, 200))
+    rows = pd.DataFrame(values).add_prefix("measurement "), np.where(hidden[:, 0] > 0, "yes", "no")
+    return LTCNClassifier(max_iter=3, alpha=0.1).fit(*rows), *rows
+
+
+@pytest.fixture(scope="session")
+def models(network, iris, raw, wide):
+    return {"iris": (network, *iris), "people": raw, "wide": wide}
+
+
+@pytest.fixture
+def opened(browser, models, tmp_path):
+    """Return a function that opens a workbench; the page keeps what the browser complains about."""
+    closing = []
+
+    def open_page(name, *, width=1400, height=900, session=None, refit=False, **options):
+        bench = open_bench(*models[name], session=session, folder=tmp_path, title=name, n_folds=2, refit=refit)
+        context = serving(bench)
+        url = context.__enter__()
+        closing.append(lambda: (context.__exit__(None, None, None), bench.close()))
+        page = new_page(browser, url, closing, width, height, **options)
+        page.bench, page.url_of_bench = bench, url
+        return page
+
+    yield open_page
+    for close in reversed(closing):
+        close()
+
+
+def new_page(browser, url, closing, width=1400, height=900, **options):
+    context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
+    closing.append(context.close)
+    page = context.new_page()
+    page.set_default_timeout(8000)
+    page.complaints = []
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.goto(url)
+    page.wait_for_selector("[role=tab]")
+    return page
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """Return the text of axe-core, which finds what people with disabilities cannot use."""
+    package = pytest.importorskip("axe_playwright_python", reason="axe-core comes with axe-playwright-python")
+    return (resources.files(package) / "axe.min.js").read_text(encoding="utf-8")
+
+
+def eventually(page, look, wanted):
+    """Wait until what one sees is what is wanted; fail with the last that was seen."""
+    for _ in range(160):
+        if look() == wanted:
+            return
+        page.wait_for_timeout(50)
+    assert look() == wanted
+
+
+def show(page, view):
+    """Go to a view and wait until its answers are there."""
+    page.get_by_role("tab", name=view, exact=True).click()
+    page.locator(".wait").first.wait_for(state="detached")

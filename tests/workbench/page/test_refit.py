@@ -1,0 +1,41 @@
+"""A refit of many rows in its own process: progress is shown, it can be cancelled, and begun again."""
+
+import numpy as np
+import pytest
+
+from cogmap import LTCNClassifier
+from tests.workbench.page.conftest import new_page, serving
+
+N_ROWS = 5_000
+
+
+@pytest.fixture(scope="module")
+def many():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, 12))
+    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=N_ROWS) > 0, "yes", "no")
+    return LTCNClassifier().fit(X, y), X, y
+
+
+def test_progress_is_shown_and_the_refit_is_cancelled_and_begun_again(browser, many, tmp_path):
+    from cogmap.workbench import Workbench
+
+    closing = []
+    bench = Workbench(*many, folder=tmp_path, n_folds=5)
+    with serving(bench) as url:
+        page = new_page(browser, url, closing)
+        bar = page.get_by_role("progressbar", name="Refit")
+        bar.wait_for()
+        assert float(bar.get_attribute("max")) > 1
+        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("button", name="Fit again").wait_for()
+        assert bench.progress()["state"] == "cancelled"
+        page.get_by_role("button", name="Fit again").click()
+        bar.wait_for()
+        bar.wait_for(state="detached", timeout=120_000)
+        assert bench.progress()["state"] == "done"
+        page.get_by_role("tab", name="History").click()
+        assert "accuracy" in page.locator(".entry").first.text_content()
+        assert page.complaints == []
+        closing[0]()
+    bench.close()
