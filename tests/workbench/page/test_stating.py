@@ -69,6 +69,21 @@ def test_a_column_is_declared_irrelevant_with_the_keyboard_alone(opened):
     assert (last["kind"], last["source"], last["author"]) == ("irrelevant", name, "K. Board")
 
 
+def test_a_bias_is_stated(opened):
+    page = opened("iris")
+    page.locator(".node[tabindex='0']").focus()
+    name = page.evaluate("document.activeElement.getAttribute('aria-label').split(',')[0]")
+    page.keyboard.press("Enter")
+    page.get_by_text(f"State the bias of {name}").first.click()
+    form = page.get_by_role("form", name=f"State the bias of {name} and refit")
+    form.get_by_label("Bias").fill("0.25")
+    form.get_by_label("Who states it").fill("A. Botanist")
+    form.get_by_label("Why").fill("it never rests at 0")
+    form.get_by_role("button", name="State the bias").click()
+    last = stated(page, 1)
+    assert (last["kind"], last["source"], last["value"]) == ("bias", name, 0.25)
+
+
 def test_an_edge_of_the_matrix_is_forbidden_with_the_keyboard_alone(opened):
     page = opened("iris")
     page.get_by_role("button", name="Matrix").click()

@@ -59,11 +59,20 @@ function Refit({ store }) {
     <button type="button" onClick=${() => tell("refit")}>Fit again</button></div>`;
 }
 
+/** A sandboxed frame may not read or keep anything: the page works without. */
+function kept(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
+}
+
 function useTheme(root) {
-  const theme = useSignal(localStorage.getItem(KEPT) ?? "auto");
+  const theme = useSignal(kept((storage) => storage.getItem(KEPT)) ?? "auto");
   useEffect(() => {
     root.dataset.theme = theme.value;
-    localStorage.setItem(KEPT, theme.value);
+    kept((storage) => storage.setItem(KEPT, theme.value));
   }, [theme.value]);
   return theme;
 }

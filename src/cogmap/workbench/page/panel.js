@@ -126,6 +126,13 @@ function EdgeList({ store, title, edges, end }) {
       ${all.value ? "Show the strongest" : `Show all ${edges.length}`}</button>`}`;
 }
 
+function BiasForm({ store, name, bias }) {
+  const text = useSignal(String(Number(bias.toPrecision(3))));
+  return html`<${Stating} store=${store} label=${`State the bias of ${name} and refit`} send=${() => ["bias", { feature: name, value: Number(text.value) }]}>
+    <${Input} label="Bias" type="number" step="any" value=${text.value} required onInput=${(value) => (text.value = value)} />
+  </${Stating}>`;
+}
+
 function ConceptPanel({ store, lens }) {
   const index = lens.chosen.value.concept;
   const net = store.net.value;
@@ -141,6 +148,10 @@ function ConceptPanel({ store, lens }) {
     <details><summary>Declare ${column} irrelevant</summary>
       <p class="muted">It becomes no concept, and no prediction depends on it.</p>
       <${Stating} key=${column} store=${store} label=${`Declare ${column} irrelevant and refit`} send=${() => statement("irrelevant", { source: column })} />
+    </details>
+    <details><summary>State the bias of ${name}</summary>
+      <p class="muted">What its state tends to when no other concept acts on it.</p>
+      <${BiasForm} key=${`${name} ${store.map.value.version}`} store=${store} name=${name} bias=${net.bias[index]} />
     </details>`;
 }
 
