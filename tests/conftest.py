@@ -9,7 +9,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -38,6 +37,8 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(scope="session")
 def paper_data():
     """Return a loader of the paper's datasets by name; skip where they are not on this machine."""
+    import pandas as pd
+
     directory = os.environ.get("COGMAP_DATA")
     if not directory or not Path(directory).is_dir():
         pytest.skip("COGMAP_DATA does not point at the paper's datasets")

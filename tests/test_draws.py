@@ -28,6 +28,7 @@ def test_draws(whole, real, text):
 def drawn(tmp_path, monkeypatch):
     """Return a function that runs a property in a process of its own and returns what was drawn."""
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # others take long to load, and draw nothing
 
     def run(*arguments, first="", ci=None):
         monkeypatch.delenv("CI", raising=False)
@@ -36,7 +37,8 @@ def drawn(tmp_path, monkeypatch):
         file = tmp_path / "test_property.py"
         file.write_text(PROPERTY.format(first=first))
         file.with_suffix(".drawn").unlink(missing_ok=True)
-        command = ["-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider", "--rootdir", tmp_path, *arguments]
+        plugins = ["-p", "_hypothesis_pytestplugin", "-p", "tests.conftest", "-p", "no:cacheprovider"]
+        command = ["-m", "pytest", *plugins, "--rootdir", tmp_path, *arguments]
         subprocess.run([sys.executable, *command, file], cwd=tmp_path, capture_output=True, check=True)
         return file.with_suffix(".drawn").read_text().splitlines()
 

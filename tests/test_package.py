@@ -24,3 +24,13 @@ def test_layers_import_one_way():
     lint = Path(sys.executable).with_name("lint-imports")
     result = subprocess.run([lint], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
+
+
+def test_version_is_the_installed_one(monkeypatch):
+    import importlib.metadata
+
+    import cogmap
+
+    assert cogmap.__version__ == importlib.metadata.version("cogmap")
+    monkeypatch.setattr(sys, "path", [])  # where nothing is installed
+    assert cogmap.__version__ == "0+unknown"

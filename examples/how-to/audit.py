@@ -33,14 +33,14 @@ stated = Knowledge().irrelevant(
 model = TabularClassifier(LTCNClassifier(knowledge=stated)).fit(
     birds.drop(columns="sex"), birds["sex"]
 )
-model.save(folder / "birds.cogmap", data=folder / "birds.csv")
+saved = model.save(folder / "birds.cogmap", data=folder / "birds.csv")
 
 # %%
 # Who stated what
 # ---------------
 # Statements stay with the model, with author, date and reason, and hold exactly:
 
-loaded = cogmap.load(folder / "birds.cogmap")
+loaded = cogmap.load(saved)
 print(loaded.classifier_.knowledge_)
 print(
     "relevance of year:",
@@ -99,7 +99,7 @@ record[record["class"] == "male"].head(8)
 # Loading executes nothing, so an auditor may open a file from a stranger (:doc:`/files`).
 
 write_report(honest, birds, "sex", folder / "birds.html")
-header = (folder / "birds.cogmap").read_bytes()
+header = saved.read_bytes()
 length = int.from_bytes(header[:8], "little")
 document = json.loads(
     json.loads(header[8 : 8 + length])["__metadata__"]["cogmap"].partition("\n")[2]
@@ -110,6 +110,6 @@ print(
 )
 
 # %%
-# The same data and parameters give the same model again, on the same kind of machine, and of ``LTCNClassifier`` the same
-# file to the byte (the file of a stack also notes how long its fits took): whoever doubts the model can make it again.
+# The same data and parameters give the same model again, on the same kind of machine, and of ``LTCNClassifier`` the
+# same file to the byte (that of a stack also notes how long its fits took): whoever doubts the model can make it again.
 # What is not promised: digests are no signature, and a model knows only what its columns say.

@@ -2,7 +2,7 @@
 Imbalanced classes
 ==================
 
-One class in twenty is the one that you care about, and the model never names it. Three remedies, from the one that
+One class in twenty is the one that you care about, and the model seldom names it. Three remedies, from the one that
 changes least: move the decision, choose a threshold by what errors cost, weigh the classes.
 """
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .maps import CognitiveMap, compare_maps, map_of, merge_maps, read_map, simulate, write_map
     from .workbench.widget import workbench
 
-__version__ = "0.1.0"
+    __version__: str
 
 _HOMES = {
     "CognitiveMap": "maps",
@@ -84,6 +84,18 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: scikit-learn takes a second to load, and brings in pandas."""
     if name == "workbench":  # a room that can be called
         return import_module(f".{name}", __name__)
+    if name == "__version__":
+        return _installed_version()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def _installed_version() -> str:
+    """Return the version that the installation was given from git's tags; source without one has none to tell."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(__name__)
+    except PackageNotFoundError:
+        return "0+unknown"

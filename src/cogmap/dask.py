@@ -16,6 +16,8 @@ from .estimators.fitting import check_network, fit_supply
 from .intake.checks import module
 from .intake.dask import DaskSupply
 
+__all__ = ["DaskLTCNClassifier"]
+
 
 class DaskLTCNClassifier(BaseEstimator):
     """An `LTCNClassifier`, or an `LTCNClassifierCV`, that is fitted to Dask arrays or dataframes.

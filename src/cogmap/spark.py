@@ -17,6 +17,8 @@ from .estimators.fitting import check_network, fit_supply
 from .intake.checks import module
 from .intake.spark import Reader, SparkSupply, framed
 
+__all__ = ["SparkLTCNClassifier", "SparkLTCNModel"]
+
 
 class SparkLTCNClassifier(BaseEstimator):
     """An `LTCNClassifier`, or an `LTCNClassifierCV`, that is fitted to a Spark dataframe.

@@ -21,6 +21,8 @@ from .intake.progress import Meter, Progress, reporter
 from .intake.stream import StreamSupply, scratch_space, starter
 from .tables.files import table_blocks
 
+__all__ = ["fit"]
+
 Readable = str | os.PathLike[str] | Iterable[tuple[Any, ...]] | Callable[[], Iterable[tuple[Any, ...]]]
 
 

@@ -393,10 +393,10 @@ def test_where_no_single_value_changes_the_class_there_is_no_flip():
 def test_flips_of_amounts_are_numbers_and_dates_do_not_flip(orders):
     X, y, *_ = orders
     model = TabularClassifier(LTCNClassifier(), drop_unusable=True).fit(X, y)
-    flips = model.explain(X).flips()
+    flips = model.explain(X[::5]).flips()
     assert set(flips["feature"]) <= {"price", "city"}
     assert "price" in set(flips["feature"])
-    for flip in flips[::10].itertuples(index=False):
+    for flip in flips[::2].itertuples(index=False):
         row, name, _, value, _, after, _ = flip
         assert model.predict(X.loc[[row]].assign(**{name: value}))[0] == after
 

@@ -21,10 +21,10 @@ from tests.people import people
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Let 100 rows be many, 384 a block, 170 a part, and nothing stay in memory."""
+    """Let 100 rows be many, 192 a block, 85 a part, and nothing stay in memory."""
     monkeypatch.setattr(blocks, "MOST_ROWS", 100)
-    monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
-    monkeypatch.setattr(limits, "PART_ROWS", 170)
+    monkeypatch.setattr(sources, "BLOCK_ROWS", 192)
+    monkeypatch.setattr(limits, "PART_ROWS", 85)
     monkeypatch.setattr(spill, "IN_MEMORY", 0)
 
 
@@ -45,17 +45,17 @@ def whole(path, target, model):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("alpha", ["loo", 1.0])
 def test_the_model_is_that_of_the_whole_table(kind, alpha, tmp_path):
-    path, table = tmp_path / f"people.{kind}", people(1200)
+    path, table = tmp_path / f"people.{kind}", people(600)
     table.loc[::50, "survived"] = None
-    table["late"] = np.where(table.index < 1000, (table.index % 3).astype(str), "x")
+    table["late"] = np.where(table.index < 500, (table.index % 3).astype(str), "x")
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
     found = tabular_stream.fit(path, network(alpha=alpha), target="survived", scratch=tmp_path)
     expected, X = whole(path, "survived", network(alpha=alpha))
     model = found.classifier
     assert model.columns_ == expected.columns_
     assert (model.predict_proba(X) == expected.predict_proba(X)).all()
-    assert (model.relevance() == expected.relevance()).all()
-    assert (found.n_rows, found.notes) == (1176, ("24 rows have no value in 'survived': they are left out.",))
+    assert (model.classifier_.fitted_.summary.rows == expected.classifier_.fitted_.summary.rows).all()
+    assert (found.n_rows, found.notes) == (588, ("12 rows have no value in 'survived': they are left out.",))
     assert model.target_name_ == "survived"
     assert model.feature_names_in_.tolist() == list(X)
     again = load(model.save(tmp_path / "people.cogmap"))
@@ -67,7 +67,7 @@ def test_the_model_is_that_of_the_whole_table(kind, alpha, tmp_path):
 @pytest.mark.parametrize("network", [None, LTCNClassifierCV(combine="best", max_iter=5)], ids=["default", "best"])
 def test_a_tuned_model_is_that_of_the_whole_table(network, tmp_path):
     path, model = tmp_path / "people.csv", TabularClassifier(network, drop=["id"])
-    people(1200).to_csv(path, index=False)
+    people(600).to_csv(path, index=False)
     found = tabular_stream.fit(path, model, target="survived", scratch=tmp_path).classifier
     expected, X = whole(path, "survived", TabularClassifier(network, drop=["id"]))
     assert isinstance(found.classifier_, LTCNClassifierCV)
@@ -82,15 +82,15 @@ def test_a_tuned_model_is_that_of_the_whole_table(network, tmp_path):
     "labels",
     [
         lambda row: row % 3,
-        lambda row: np.where(row < 500, row % 3, np.nan),
+        lambda row: np.where(row < 250, row % 3, np.nan),
         lambda row: row % 2 == 0,
-        lambda row: np.where(row < 500, np.array(["True", "False"])[row % 2], None),
+        lambda row: np.where(row < 250, np.array(["True", "False"])[row % 2], None),
     ],
     ids=["numbers", "numbers, some missing", "true and false", "true and false, some missing"],
 )
 def test_classes_are_those_of_the_whole_table(kind, labels, tmp_path, rng):
-    path, table = tmp_path / f"people.{kind}", people(600)[["age", "sex", "fare"]]
-    table = table.assign(y=labels(np.arange(600)))
+    path, table = tmp_path / f"people.{kind}", people(300)[["age", "sex", "fare"]]
+    table = table.assign(y=labels(np.arange(300)))
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
     model = TabularClassifier(LTCNClassifier(max_iter=2))
     found = tabular_stream.fit(path, model, target="y").classifier
@@ -103,13 +103,13 @@ def test_classes_are_those_of_the_whole_table(kind, labels, tmp_path, rng):
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_dates_amounts_and_unusable_columns_are_those_of_the_whole_table(kind, tmp_path):
-    path, table = tmp_path / f"people.{kind}", people(1200)
-    when = pd.Series(pd.date_range("2023-01-01", periods=1200, freq="13h"))
+    path, table = tmp_path / f"people.{kind}", people(600)
+    when = pd.Series(pd.date_range("2023-01-01", periods=600, freq="13h"))
     table = table.assign(
         moment=when,
         day=when.dt.strftime("%d/%m/%Y"),
         fare=table["fare"].map(lambda fare: f"${fare * 300:,.2f}" if fare > 2 else str(fare)),
-        name=[f"n{k}" for k in range(1200)],
+        name=[f"n{k}" for k in range(600)],
     )
     table.to_csv(path) if kind == "csv" else table.to_parquet(path)
 

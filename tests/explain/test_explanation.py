@@ -134,7 +134,7 @@ def test_trajectory_and_dynamics_are_those_of_the_rows(explained, wine):
 def test_explanations_of_the_papers_data_add_up(paper_data, name, activation):
     X, y = paper_data(name)
     order = np.random.default_rng(0).permutation(len(X))
-    model = LTCNClassifier(activation=activation, max_iter=20).fit(X[order[:1000]], y[order[:1000]])
+    model = LTCNClassifier(activation=activation, max_iter=20).fit(X[order[:600]], y[order[:600]])
     rows = X[order[-10:]]
     few = model.classes_[:: max(1, len(model.classes_) // 5)]
     assert_adds_up(model, rows, model.explain(rows, classes=few if name.startswith("plant") else None))
@@ -144,7 +144,7 @@ def test_explanations_of_the_papers_data_add_up(paper_data, name, activation):
 @pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
 def test_explanations_of_a_hundred_classes_and_twenty_iterations_add_up(paper_data, activation):
     X, y = paper_data("plant-shape")
-    model = LTCNClassifier(activation=activation, alpha=1.0, max_iter=20, tol=0.0).fit(X[::2], y[::2])
+    model = LTCNClassifier(activation=activation, alpha=1.0, max_iter=20, tol=0.0).fit(X[::4], y[::4])
     assert model.n_iter_ == 20
     assert_adds_up(model, X[:8], model.explain(X[:8], classes=model.classes_[::20]))
 

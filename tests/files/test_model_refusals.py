@@ -365,7 +365,7 @@ def test_mutated_files_are_the_same_model_or_refused(sound, iris, tmp_path):
     rng, scores = np.random.default_rng(0), load(content).decision_function(iris[0]).tobytes()
     outcomes = {"same": 0, "refused": 0, "another": 0}
     operations = [*mutations.DAMAGE, *mutations.FORGERY]
-    for i in range(300):
+    for i in range(150):
         operation = operations[i % len(operations)]
         try:
             model = load(operation(rng, content))
@@ -377,7 +377,7 @@ def test_mutated_files_are_the_same_model_or_refused(sound, iris, tmp_path):
             same = found.tobytes() == scores and model.save(tmp_path / "again.cogmap").read_bytes() == content
         assert same or operation in mutations.FORGERY, operation
         outcomes["same" if same else "another"] += 1
-    assert outcomes["refused"] > 200
+    assert outcomes["refused"] > 100
     assert outcomes["same"] > 0
 
 

@@ -20,7 +20,7 @@ def test_bars_are_the_relevance_without_rows(fitted, kind):
 @pytest.mark.parametrize("per_class", [False, True])
 def test_intervals_come_from_the_rows(fitted, wine, per_class):
     X, y = wine
-    options = {"kind": "model", "per_class": per_class, "n_bootstrap": 20, "level": 0.8, "random_state": 3}
+    options = {"kind": "model", "per_class": per_class, "n_bootstrap": 3, "level": 0.8, "random_state": 3}
     display = RelevanceDisplay.from_estimator(fitted, X, y, **options)
     estimate, low, high = fitted.relevance_intervals(X, y, **options)
     np.testing.assert_array_equal(display.relevance, estimate)

@@ -12,7 +12,11 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, TabularClassifier
 from tests.people import people
 
-MODELS = [LTCNClassifier(), LTCNClassifier(inner="regression", terms=3), LTCNClassifierCV(cases=False)]
+MODELS = [
+    LTCNClassifier(),
+    LTCNClassifier(inner="regression", terms=3),
+    LTCNClassifierCV(cases=False, terms=None, max_iter=5),
+]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +72,7 @@ def test_relevance_is_that_of_the_models(pair, wine):
 @pytest.mark.parametrize("parameters", [{}, {"inner": "regression"}, {"terms": 3}])
 def test_changed_edges_are_those_whose_weight_changes(wine, parameters):
     X, y = wine
-    before = LTCNClassifier(**parameters).fit(X, y)
+    before = LTCNClassifier(max_iter=3, **parameters).fit(X, y)
     after = before.edit(Knowledge().fix("ash", "alcohol", 0.4), X, y)
     found = before.compare(after, X, y)
     names = list(before.concept_names_)
@@ -96,7 +100,7 @@ def test_edges_that_one_model_lacks_are_none(wine):
 def test_networks_of_a_stack_are_told_apart_even_if_one_drops_out(wine):
     """A stack of one network and a stack of two share that network, and nothing of it changes."""
     X, y = wine
-    plain = {"cases": False, "terms": None, "pairs": False}
+    plain = {"cases": False, "terms": None, "pairs": False, "max_iter": 5}
     stack = LTCNClassifierCV(**plain).fit(X, y)
     best = LTCNClassifierCV(**plain, combine="best").fit(X, y)
     assert len(stack.fitted_.networks) == 2

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, TabularClassifier
+from cogmap.explain import relevance
 from tests.people import people
 
 pytest.importorskip("jinja2")
@@ -15,6 +16,14 @@ pytest.importorskip("networkx")
 HOSTILE = "<script>document.title='broken'</script>"
 QUOTES = "\"'><img src=x onerror=\"document.title='broken'\">"
 CLOSES = "</script><b>&amp;"
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _few_scores():
+    """Let relevance be a mean over few rows: the reports are asked whether they show the models' own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relevance, "SCORES", 2**12)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +60,7 @@ def hostile():
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def pages(tmp_path_factory, stack, iris, tabular, passengers, hostile):
     """Return paths of the reports about the three tables, and the facts in them."""
     from cogmap.report import write_report

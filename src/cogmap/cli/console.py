@@ -138,7 +138,7 @@ class InputFile(click.Path):
         return copy
 
 
-class Memory(click.ParamType):
+class Memory(click.ParamType):  # type: ignore[type-arg]  # click 8.2 takes no arguments
     """An amount of memory as a number of bytes."""
 
     name = "SIZE"

@@ -168,7 +168,8 @@ def _of_other(estimator: Any, X: Any) -> Subject:
 
     def log_odds(moved: Array) -> Array:
         given = module("pandas", "tabular").DataFrame(moved, columns=X.columns) if hasattr(X, "columns") else moved
-        return np.log(np.maximum(estimator.predict_proba(given), np.finfo(np.float64).tiny))
+        scores: Array = np.log(np.maximum(estimator.predict_proba(given), np.finfo(np.float64).tiny))
+        return scores
 
     return Subject(rows, np.ones(len(rows)), tuple(_numbers(names)), np.asarray(estimator.classes_), log_odds)
 

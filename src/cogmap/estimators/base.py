@@ -110,10 +110,11 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         """
         scores = self._scores(X)
         if (space := space_of(X)) is not None:
-            return labels_of(
-                space, self.classes_, space.xp.argmax(scores + space.put(self.fitted_.decision.shift), axis=1)
-            )
-        return self.classes_[self.fitted_.decision.codes(scores)]
+            codes = space.xp.argmax(scores + space.put(self.fitted_.decision.shift), axis=1)
+            on_device: NDArray[Any] = labels_of(space, self.classes_, codes)
+            return on_device
+        labels: NDArray[Any] = self.classes_[self.fitted_.decision.codes(scores)]
+        return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return class probabilities; shape (n_samples, n_classes).
@@ -121,7 +122,8 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         They are the softmax of the scores, calibrated by the least leave-one-out log loss whatever the
         `decision_metric`.
         """
-        return probabilities(self._scores(X), space_of(X) or NUMPY)
+        probability: Array = probabilities(self._scores(X), space_of(X) or NUMPY)
+        return probability
 
     def trajectory(self, X: ArrayLike) -> Array:
         """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
@@ -194,7 +196,8 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         checked_rows(self, X, reset=False)
         added = checked_knowledge(knowledge, feature_names(self))
         edited: Self = clone(self).set_params(knowledge=self.knowledge_ + added)
-        return edited.fit(X, y, sample_weight=sample_weight)
+        edited.fit(X, y, sample_weight=sample_weight)
+        return edited
 
     def compare(
         self, other: "NetworkClassifier", X: ArrayLike, y: ArrayLike, *, n_folds: int | None = None
@@ -290,8 +293,10 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
     def _scores(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         if (space := space_of(X)) is not None:
-            return self.fitted_.scores(checked_array(self, space, X, reset=False), space)
-        return self.fitted_.scores(checked_rows(self, X, reset=False))
+            on_device: Array = self.fitted_.scores(checked_array(self, space, X, reset=False), space)
+            return on_device
+        scores: Array = self.fitted_.scores(checked_rows(self, X, reset=False))
+        return scores
 
     def _metric(self) -> str | None:
         """Return what the decision is to be good at; None where the largest raw score decides."""

@@ -232,7 +232,9 @@ class LTCNClassifier(NetworkClassifier):
             del self._recursion
         return fit_arrays(self, X, y, sample_weight)
 
-    @available_if(lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory")
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: self.alpha != "loo" and self.alpha > 0 and self.readout == "trajectory"
+    )
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:

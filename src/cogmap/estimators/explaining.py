@@ -230,4 +230,5 @@ class Explainable:
             rows = checked_rows(self, table, reset=False)
         if len(rows) != 1:
             raise ValueError(f"baseline has {len(rows)} rows: give one.")
-        return rows[0]
+        row: Array = rows[0]
+        return row

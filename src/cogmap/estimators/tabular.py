@@ -265,7 +265,7 @@ class TabularClassifier(ExplainableTable, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         stated = self.classifier_.knowledge_ + by_concept(knowledge, self.columns_)
-        edited = clone(self).set_params(classifier=clone(self.classifier_).set_params(knowledge=stated))
+        edited: Self = clone(self).set_params(classifier=clone(self.classifier_).set_params(knowledge=stated))
         return edited.fit_columns(X, y, self.columns_, sample_weight)
 
     def compare(self, other: "TabularClassifier", X: Any, y: ArrayLike, *, n_folds: int | None = None) -> Comparison:
@@ -353,7 +353,8 @@ class TabularClassifier(ExplainableTable, ClassifierMixin, BaseEstimator):
 
 
 def _weights(sample_weight: ArrayLike | None, frame: "pd.DataFrame") -> Array:
-    return _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
+    weight: Array = _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
+    return weight
 
 
 def _set_names(estimator: TabularClassifier, frame: "pd.DataFrame", named: bool) -> None:

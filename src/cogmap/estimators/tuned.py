@@ -67,7 +67,7 @@ class LTCNClassifierCV(NetworkClassifier):
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
         1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
-        `terms`, and up to 6,000 together with a network, as `LTCNClassifier` does; those with a weight are stored.
+        `terms`, and 1,000 to 6,000 with a network too, as `LTCNClassifier` does; those with a weight are stored.
     pairs : {"auto", False}, default="auto"
         Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
         concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
@@ -215,9 +215,9 @@ feature_importances_, fitted_
         return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
 
     def _joined(self, source: Source[Rows], census: Range, networks: Sequence[Candidate]) -> list[Candidate]:
-        """Read the best network without terms together with remembered rows, where these are few."""
+        """Read the best network without terms together with remembered rows, where these are neither few nor many."""
         readers, start = self._readers([c for c in networks if c.params["terms"] is None]), time.perf_counter()
-        if not readers or not source.single or source.n_rows > JOINED_ROWS:
+        if not readers or not source.single or not JOINED_ROWS[0] <= source.n_rows <= JOINED_ROWS[1]:
             return []
         [best] = readers
         [settings] = self._member({name: best.params[name] for name in GRID}).settings(census)

@@ -126,7 +126,7 @@ def by_columns(
 
 def _raw(frame: "pd.DataFrame") -> NDArray[Any]:
     """Return the values of a frame, missing ones as None."""
-    table = frame.to_numpy(dtype=object, copy=True)
+    table: NDArray[Any] = frame.to_numpy(dtype=object, copy=True)
     table[frame.isna().to_numpy()] = None
     return table
 

@@ -9,7 +9,7 @@ reasoning the evidence came about; the attribution to features shows how it diff
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,7 +148,7 @@ class Explanation:
     def runner_up(self) -> NDArray[Any]:
         """The most likely class but for the predicted one."""
         predicted = np.arange(self.scores.shape[1]) == self._predicted_codes[:, None]
-        return self.fitted.classes[np.where(predicted, -np.inf, self.scores).argmax(axis=1)]
+        return cast("NDArray[Any]", self.fitted.classes[np.where(predicted, -np.inf, self.scores).argmax(axis=1)])
 
     def unit(self, label: Any) -> str:
         """Say in words what the evidence for a class is measured in."""
@@ -174,12 +174,12 @@ class Explanation:
     @property
     def base(self) -> Array:
         """Evidence that every row has."""
-        return np.sum([part.base for part in self.splits], axis=0) @ self._directions
+        return cast("Array", np.sum([part.base for part in self.splits], axis=0) @ self._directions)
 
     @property
     def cases(self) -> Array:
         """Evidence that remembered rows add."""
-        return np.sum([part.cases for part in self.splits], axis=0) @ self._directions
+        return cast("Array", np.sum([part.cases for part in self.splits], axis=0) @ self._directions)
 
     def contributions(self, label: Any, against: Any = None) -> Array:
         """Return what each concept adds to the evidence for a class at each iteration.
@@ -200,7 +200,7 @@ class Explanation:
         """
         shape = self.fitted.outer_weights.shape[:2]
         direction = self.direction(label, against)
-        return np.sum([part.terms(direction, shape) for part in self.splits], axis=0)
+        return cast("Array", np.sum([part.terms(direction, shape) for part in self.splits], axis=0))
 
     def surfaces(self, label: Any, against: Any = None) -> tuple[Codes, Array]:
         """Return what pairs of concepts add together to the evidence for a class.
@@ -379,7 +379,7 @@ class Explanation:
         if against is None:
             return evidence_directions(len(self.fitted.classes))[:, first]
         unit = np.eye(len(self.fitted.classes))
-        return unit[first] - unit[class_code(self.fitted, against)]
+        return cast("Array", unit[first] - unit[class_code(self.fitted, against)])
 
     def reasons(self, row: int) -> tuple[Array, float]:
         """Return what each feature adds to the evidence for the predicted class of one row, and where that begins."""

@@ -176,7 +176,8 @@ def _paper(fitted: Fitted, per_class: bool) -> Array:
     function = paper_relevance_of_classes if per_class else paper_relevance
     concepts = function(fitted.inner_weights, fitted.outer_weights)
     belongs = fitted.concept_features[:, None] == np.arange(fitted.n_features)
-    return concepts @ belongs.astype(np.float64)
+    features: Array = concepts @ belongs.astype(np.float64)
+    return features
 
 
 def _of_groups(fitted: Fitted, rows: Array | None, kind: str, per_class: bool, groups: Groups) -> Array:
@@ -188,7 +189,8 @@ def _of_groups(fitted: Fitted, rows: Array | None, kind: str, per_class: bool, g
     rows = fitted.summary.rows if rows is None else rows
     if kind == "model":
         rows, weight = _some(rows, weight, n_rows(fitted, groups))
-    return _resampled(fitted, rows, weight[None], kind, per_class, groups)[0]
+    once: Array = _resampled(fitted, rows, weight[None], kind, per_class, groups)[0]
+    return once
 
 
 def n_rows(fitted: Fitted, groups: Groups) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.concepts.concepts import Concepts
 from ..core.fit.fitted import Fitted
 from ..core.readout.regions import BEYOND, RegionReadout
-from .frames import module
+from ..intake.checks import module
 
 
 def resemblance_frame(fitted: Fitted) -> Any:

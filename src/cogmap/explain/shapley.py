@@ -72,8 +72,10 @@ def shapley_values(
     turn = _turns(len(background), bond, seed)
     walks = Walks(scores, background, start, turn, _labels(groups, background.shape[1]))
     ends = scores(rows) if known is None else known
-    values = [walks.gains(row, end) for row, end in zip(rows, ends, strict=True)]
-    return np.array(values).reshape(len(rows), len(groups), start.shape[1]), start.mean(axis=0)
+    size = max(1, CELLS // max(1, turn.size * max(rows.shape[1], start.shape[1])))
+    values = [np.empty((0, len(groups), start.shape[1]))]
+    values += [walks.gains(rows[i : i + size], ends[i : i + size]) for i in range(0, len(rows), size)]
+    return np.concatenate(values), start.mean(axis=0)
 
 
 def _labels(parts: Sequence[Codes], size: int) -> Codes:
@@ -115,31 +117,31 @@ class Walks:
     turn: Codes
     group: Codes
 
-    def gains(self, row: Array, end: Array) -> Array:
-        """Return what each group adds on the way to a row whose scores are `end`, shape (G, K)."""
+    def gains(self, rows: Array, ends: Array) -> Array:
+        """Return what each group adds on the way to rows whose scores are `ends`, shape (n, G, K)."""
         n_walks, n_groups = self.turn.shape
         belongs = self.group[:, None] == np.arange(n_groups)
-        differs = ((self.background != row).astype(np.float64) @ belongs) > 0
-        moves = np.take_along_axis(np.tile(differs, (2, 1)), self.turn.argsort(axis=1), axis=1)
+        differs = ((self.background != rows[:, None]).astype(np.float64) @ belongs) > 0
+        moves = np.take_along_axis(np.tile(differs, (1, 2, 1)), self.turn.argsort(axis=1)[None], axis=2)
         # A step that changes nothing needs no score, and the last one that does leads to the row itself.
-        to_come = moves.sum(axis=1, keepdims=True) - moves.cumsum(axis=1)
-        between = moves & (to_come > 0)
-        known = np.concatenate([self.start, self._mixed(row, *np.nonzero(between)), end[None]])
-        place = np.zeros((n_walks, n_groups + 1), dtype=np.intp)
-        place[:, 0] = np.arange(n_walks) % len(self.background)
-        place[:, 1:][between] = len(self.background) + np.arange(between.sum())
-        place[:, 1:][moves & (to_come == 0)] = len(known) - 1
-        steps = np.diff(known[np.maximum.accumulate(place, axis=1)], axis=1)
-        gains: Array = np.take_along_axis(steps, self.turn[:, :, None], axis=1).mean(axis=0)
+        to_come = moves.sum(axis=2, keepdims=True) - moves.cumsum(axis=2)
+        between, last = moves & (to_come > 0), moves & (to_come == 0)
+        known = np.concatenate([self.start, self._mixed(rows, *np.nonzero(between)), ends])
+        place = np.zeros((len(rows), n_walks, n_groups + 1), dtype=np.intp)
+        place[:, :, 0] = np.arange(n_walks) % len(self.background)
+        place[:, :, 1:][between] = len(self.start) + np.arange(between.sum())
+        place[:, :, 1:][last] = len(known) - len(rows) + np.nonzero(last)[0]
+        steps = np.diff(known[np.maximum.accumulate(place, axis=2)], axis=2)
+        gains: Array = np.take_along_axis(steps, self.turn[None, :, :, None], axis=2).mean(axis=1)
         return gains
 
-    def _mixed(self, row: Array, walk: Codes, step: Codes) -> Array:
+    def _mixed(self, rows: Array, row: Codes, walk: Codes, step: Codes) -> Array:
         """Return the scores after steps of walks: features are the row's own once their group had its turn."""
         turn = np.pad(self.turn, ((0, 0), (0, 1)), constant_values=self.turn.shape[1])
-        size = max(1, CELLS // len(row))
+        size = max(1, CELLS // rows.shape[1])
         parts = [np.empty((0, self.start.shape[1]))]
         for first in range(0, len(walk), size):
-            w, s = walk[first : first + size], step[first : first + size]
-            mixed = np.where(turn[w][:, self.group] <= s[:, None], row, self.background[w % len(self.background)])
-            parts.append(self.scores(mixed))
+            r, w, s = (each[first : first + size] for each in (row, walk, step))
+            own = turn[w][:, self.group] <= s[:, None]
+            parts.append(self.scores(np.where(own, rows[r], self.background[w % len(self.background)])))
         return np.concatenate(parts)

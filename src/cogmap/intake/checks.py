@@ -22,7 +22,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     if issparse(X):
         raise TypeError(sparse_sentence(X))
     try:
-        rows = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        rows: Array = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
     except ValueError as error:
         if "could not convert" in str(error):
             raise ValueError(_text_sentence(X)) from error

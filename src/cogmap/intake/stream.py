@@ -32,7 +32,8 @@ def scratch_space(scratch: str | os.PathLike[str] | Literal[False] | None) -> It
 def starter(source: Any) -> Callable[[], Iterable[tuple[Any, ...]]]:
     """Return what starts a user's blocks anew."""
     if callable(source):
-        return source
+        start: Callable[[], Iterable[tuple[Any, ...]]] = source
+        return start
     if iter(source) is source:
         raise TypeError(
             f"A {type(source).__name__} can be passed over once only, and fitting takes several passes: give a list of "

@@ -145,8 +145,8 @@ def _merged(values: Array, known: NDArray[np.bool_], rule: str) -> Array:
 
 
 def _mean(values: Array, chosen: NDArray[np.bool_]) -> Array:
-    total: Array = np.where(chosen, values, 0.0).sum(axis=0)
-    return total / np.maximum(chosen.sum(axis=0), 1)
+    mean: Array = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(chosen.sum(axis=0), 1)
+    return mean
 
 
 def _disagreements(

@@ -131,7 +131,8 @@ class CognitiveMapDisplay:
         """Return the radius of each node in points: its area grows with relevance, less so on a full ring."""
         largest = np.clip(350 / max(1, np.bincount(block).max(initial=1)), 4, 13)
         share = np.asarray(self.relevance / (self.relevance.max(initial=0.0) or 1.0))
-        return 2.5 + (largest - 2.5) * np.sqrt(share)
+        radius: Array = 2.5 + (largest - 2.5) * np.sqrt(share)
+        return radius
 
     def _drawn(self, edges: list[tuple[int, int, float]]) -> Array:
         drawn = np.zeros_like(self.weights, dtype=np.float64)

@@ -124,7 +124,8 @@ class Rings:
     @property
     def direction(self) -> Array:
         """Unit vectors from the centre of its ring to each concept, shape (M, 2)."""
-        return np.c_[np.cos(self.angle), np.sin(self.angle)]
+        unit: Array = np.c_[np.cos(self.angle), np.sin(self.angle)]
+        return unit
 
     @property
     def n_blocks(self) -> int:

@@ -91,7 +91,8 @@ def _curves(one: dict[str, Any]) -> dict[str, Any]:
     right = RIGHT - BESIDE * one["missing"]
 
     def across(value: float) -> float:
-        return round(LEFT + (value - values[0]) / ((values[-1] - values[0]) or 1.0) * (right - LEFT), 1)
+        place: float = round(LEFT + (value - values[0]) / ((values[-1] - values[0]) or 1.0) * (right - LEFT), 1)
+        return place
 
     lines = []
     for k, (mean, low, high) in enumerate(zip(one["effect"], one["low"], one["high"], strict=True)):

@@ -73,7 +73,9 @@ def settling_chart(moves: list[float]) -> dict[str, Any] | None:
     return _lines([("", logs)], labels, ticks, [f"1e{power:.0f}" if power else "1" for power in ticks])
 
 
-def _lines(series: list[tuple[str, list[float]]], labels: list[str], ticks: list[float], texts: list[str]) -> Any:
+def _lines(
+    series: list[tuple[str, list[float]]], labels: list[str], ticks: list[float], texts: list[str]
+) -> dict[str, Any]:
     last = max(len(labels) - 1, 1)
     low, high = ticks[0], max(ticks[-1], max(max(values) for _, values in series))
     shown = _side_by_side(labels, (WIDTH - LEFT - RIGHT) / last)

@@ -88,7 +88,8 @@ class Subject:
     @cached_property
     def predicted(self) -> Codes:
         """The class that the model predicts, as a position in `model.classes_`; shape (n,)."""
-        return np.searchsorted(self.model.classes_, self.model.predict(self.inputs))
+        codes: Codes = np.searchsorted(self.model.classes_, self.model.predict(self.inputs))
+        return codes
 
     @property
     def used_columns(self) -> list[str]:

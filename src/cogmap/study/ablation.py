@@ -50,4 +50,5 @@ class RandomOuterClassifier(LTCNClassifier):
 
 
 def _printed(phi: float, max_iter: int) -> dict[str, Any]:
-    return LTCNClassifier.paper(phi=phi, max_iter=max_iter).get_params()
+    parameters: dict[str, Any] = LTCNClassifier.paper(phi=phi, max_iter=max_iter).get_params()
+    return parameters

@@ -82,4 +82,5 @@ class LightGBMClassifier(ValidatedClassifier):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
         winner = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[winner]
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels

@@ -94,7 +94,8 @@ class FRCNClassifier(ValidatedClassifier):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
         winner = self._decisions(X).argmax(axis=1)
-        return self.classes_[winner]
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels
 
     def _check_parameters(self) -> None:
         choices = {
@@ -109,14 +110,18 @@ class FRCNClassifier(ValidatedClassifier):
             raise ValueError(f"max_iter={self.max_iter!r} must be 1 or larger.")
 
     def _scaled(self, X: Array) -> Array:
-        return np.clip((X - self._low) / self._span, 0.0, 1.0)
+        scaled: Array = np.clip((X - self._low) / self._span, 0.0, 1.0)
+        return scaled
 
     def _similarity(self, rows: Array) -> Array:
         """Return s of rows to all training rows, shape (n, n_train)."""
         n_features = rows.shape[1]
+        distance: Array
         if self.distance == "HMOM":
-            return 1 - cdist(rows, self._known, "cityblock") / n_features
-        return 1 - cdist(rows, self._known) / np.sqrt(n_features)
+            distance = cdist(rows, self._known, "cityblock") / n_features
+        else:
+            distance = cdist(rows, self._known) / np.sqrt(n_features)
+        return 1 - distance
 
     def _approximations(self, member: Array) -> list[tuple[Array, Array]]:
         """Return inf_y I(s μ_k(x), μ_k(y)) and sup_y 𝒯(s, μ_k(y)) for blocks of training rows, each (n, n_classes).
@@ -142,6 +147,7 @@ class FRCNClassifier(ValidatedClassifier):
     def _reason(self, rows: Array) -> Array:
         similarity = self._similarity(rows)
         P, N, B = (self._activation(similarity, g) for g in (self.positive_, self.negative_, self.boundary_))
+        decisions: Array
         silent = ~P.any(axis=1)
         linked = self.boundary_.any(axis=0).astype(np.float64)
         for _ in range(self.max_iter):
@@ -162,4 +168,5 @@ class FRCNClassifier(ValidatedClassifier):
             total = np.column_stack(
                 [np.maximum(similarity[:, g > 0] + (g[g > 0] - 1), 0.0).sum(axis=1) for g in granule.T]
             )
-        return np.divide(total, size, out=np.zeros_like(total), where=size > 0)
+        share: Array = np.divide(total, size, out=np.zeros_like(total), where=size > 0)
+        return share

@@ -70,4 +70,5 @@ class GAMClassifier(ValidatedClassifier):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
         winner = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[winner]
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels

@@ -76,13 +76,15 @@ class RipperClassifier(ValidatedClassifier):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row."""
         winner = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[winner]
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the class shares of the first rule that covers each row; shape (n_samples, n_classes)."""
         rows = self._rows(X)
         covers = np.array([rule.covers(rows) for rule in self.rules_])
-        return np.array([rule.shares for rule in self.rules_])[covers.argmax(axis=0)]
+        shares: Array = np.array([rule.shares for rule in self.rules_])[covers.argmax(axis=0)]
+        return shares
 
     def _options(self) -> list[str]:
         return [

@@ -196,7 +196,7 @@ def _pool(jobs: int) -> Iterator[Any]:
     try:
         yield pool
     finally:
-        pool.stop()
+        pool.stop()  # type: ignore[no-untyped-call]
         pool.join()
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})

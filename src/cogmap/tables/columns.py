@@ -150,7 +150,8 @@ class Column:
         position = {category: k for k, category in enumerate(self.shown)}
         unknown = len(self.shown) if self.other else -1
         target = np.array([position.get(category, -1) for category in self.categories] + [unknown])[known]
-        return (target[:, None] == np.arange(len(self.shown) + self.other)).astype(np.float64)
+        indicators: Array = (target[:, None] == np.arange(len(self.shown) + self.other)).astype(np.float64)
+        return indicators
 
     def unseen(self, values: "pd.Series") -> dict[str, int]:
         """Return the categories that no training row had, and how many rows have each.
@@ -180,7 +181,8 @@ def as_numbers(values: "pd.Series", name: str, form: str = "", before: int = 0) 
     try:
         if form and not pd.api.types.is_numeric_dtype(values):
             raise ValueError
-        return pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan)
+        converted: Array = pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan)
+        return converted
     except (ValueError, TypeError, OverflowError):
         codes, different = _factorized(values, name)
         numbers = [_number(value, form) for value in different]

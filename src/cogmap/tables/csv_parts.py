@@ -205,7 +205,8 @@ class CsvParts:
                 try:
                     decoder.decode(chunk, final=not chunk)
                 except UnicodeDecodeError as error:
-                    return n_lines + (waiting + chunk).count(b"\n", 0, error.start) + 1
+                    line: int = n_lines + (waiting + chunk).count(b"\n", 0, error.start) + 1
+                    return line
                 n_lines += chunk.count(b"\n")
 
 

@@ -378,3 +378,25 @@ def test_variables_of_different_groups_are_each_divided_by_their_own_spread(rng)
     apart = np.arange(3)
     one, other = (decision_module._discriminants(judged, basis, apart, prior)[0] for basis in (theta, rotated))
     assert np.abs(one - other).max() > 1e-3
+
+
+@pytest.mark.parametrize("scale", [(0.0, 1.0), (-1.0, 2.0), (0.2, 0.5)])
+def test_the_largest_score_decides_with_the_sharpness_of_the_smallest_log_loss(scale, rng):
+    """Scores are on the scale of the one-hot; the decision sees them between `zero` and `one`."""
+    codes, weight = rng.integers(0, 3, 120), rng.uniform(0.5, 2, 120)
+    raw = 0.4 * np.eye(3)[codes] + rng.normal(scale=0.3, size=(120, 3))
+    zero, one = scale
+    shown = zero + (one - zero) * raw
+    best = minimize(lambda s: smoothed_loss(s * shown, codes, weight), [1.0], tol=1e-14)
+    decision = largest(raw, codes, weight, scale)
+    np.testing.assert_allclose(decision(raw), best.x * shown, rtol=2e-4)
+    np.testing.assert_array_equal(decision.codes(decision(raw)), raw.argmax(axis=1))
+
+
+def test_the_largest_score_decides_also_where_it_says_nothing(rng):
+    """The scores speak against the classes: no factor makes sense, and log-odds differ by a thousandth at most."""
+    codes = rng.integers(0, 3, 120)
+    raw = rng.normal(scale=0.1, size=(120, 3)) - np.eye(3)[codes] + 5 * rng.random((120, 1))
+    decision = largest(raw, codes, np.ones(120), (-1.0, 2.0))
+    np.testing.assert_array_equal(decision.codes(decision(raw)), raw.argmax(axis=1))
+    assert np.ptp(decision(raw), axis=1).max() == pytest.approx(1e-3)

@@ -20,7 +20,7 @@ BOUND, CONTRACT = 1e-8, 1e-6
 """Of the largest score: with few iterations; and with so many that innovations magnify rounding as far as they may."""
 
 
-def problem(rng, n=2500, m=5):
+def problem(rng, n=1000, m=5):
     X = rng.normal(size=(n, m)) @ rng.normal(size=(m, m))
     X[:, 1] = X[:, 1].round()
     signal = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 4 + rng.normal(size=n) / 2
@@ -34,7 +34,7 @@ def named(settings):
 
 def fit(source, rows, monkeypatch, *, few=False, **settings):
     """Fit as if rows were few, or many."""
-    monkeypatch.setattr(sources, "BLOCK_ROWS", 384)
+    monkeypatch.setattr(sources, "BLOCK_ROWS", 192)
     return fit_network(replace(source, single=few), census_of(rows), replace(SETTINGS, **settings))
 
 
@@ -102,7 +102,7 @@ def test_a_fit_of_several_blocks_is_that_of_one(settings, rng, monkeypatch):
     rows = rows_of(*problem(rng))
     whole = fit(at_once(rows), rows, monkeypatch, few=True, **settings)
     blocks = fit(blocks_of(rows), rows, monkeypatch, **settings)
-    assert len(blocks.scores.raw) == len(whole.scores.raw) == 2500
+    assert len(blocks.scores.raw) == len(whole.scores.raw) == len(rows.X)
     assert_alike(whole, blocks, rows.X, bound_of(settings))
     # Whole columns at hand give the same knots as cells do, and all that follows has the same bits.
     at_hand = fit(from_rows(rows), rows, monkeypatch, **settings)
@@ -112,7 +112,7 @@ def test_a_fit_of_several_blocks_is_that_of_one(settings, rng, monkeypatch):
 
 @pytest.mark.parametrize("settings", SETTINGS_OF_BLOCKS, ids=named)
 def test_a_fit_on_a_device_is_that_of_numpy(settings, device, rng, monkeypatch):
-    rows = rows_of(*problem(rng, 1500))
+    rows = rows_of(*problem(rng))
     expected = fit(blocks_of(rows), rows, monkeypatch, **settings)
     there = fit(on_device(device, on(device, rows), 700, 300), rows, monkeypatch, **settings)
     bound = bound_of(settings, 1e-7)
@@ -191,7 +191,7 @@ def test_the_order_of_the_rows_stays_within_the_contract(rng, monkeypatch):
 
 @pytest.mark.parametrize("few", [False, True])
 def test_the_rows_that_judge_are_remembered(few, rng, monkeypatch):
-    rows = rows_of(*problem(rng, 2000))
+    rows = rows_of(*problem(rng, 800))
     known = fit(at_once(rows) if few else blocks_of(rows), rows, monkeypatch, few=few)
     judges = known.judges
     remembering = remember(known)

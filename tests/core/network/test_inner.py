@@ -3,14 +3,22 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ltcn.LTCN import LTCN
+from sklearn.linear_model import Ridge
 
+from cogmap.core.constants import INNER_NORM, INNER_RIDGE
 from cogmap.core.network import inner
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.inner import Regressors, regression, ridge, spectral_norm
 from cogmap.core.sums.factor import Factor
 from cogmap.core.sums.statistics import merged
 from tests import naive
-from tests.core.weights import regression_weights, ridge_weights, slope_weights
+from tests.core.weights import (
+    correlation_weights,
+    regression_weights,
+    ridge_weights,
+    slope_weights,
+    stable_regression_weights,
+)
 
 KINDS = ("independent", "duplicate", "collinear", "tiny collinear", "wide", "one feature")
 
@@ -114,3 +122,39 @@ def test_regressions_from_a_factor_are_those_of_the_rows(way, of_rows, rng):
     factor = merged(Factor.from_block(w, x, f.inverse(x)) for x, w in parts)
     for mine, expected in zip(way(Regressors.from_factor(factor, 5)), of_rows(X, weight, f), strict=True):
         np.testing.assert_allclose(mine, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_ridge_equals_separate_regressions_of_scikit_learn(activation, rng):
+    """λ is a penalty for each unit of weight, so scikit-learn's is λ times their sum."""
+    f = ACTIVATIONS[activation]
+    X, weight = rng.random((60, 6)), rng.uniform(0.5, 2, 60)
+    X[:, 3] = 0.2 * X[:, 0] + 0.3 * X[:, 1] + 0.5 * X[:, 2]
+    W, b = ridge_weights(X, weight, f)
+    assert (np.diag(W) == 0).all()
+    for i, target in enumerate(f.inverse(X).T):
+        peer = Ridge(INNER_RIDGE * weight.sum(), tol=1e-12).fit(np.delete(X, i, axis=1), target, weight)
+        np.testing.assert_allclose(np.delete(W[:, i], i), peer.coef_, rtol=1e-8, atol=1e-10)
+        assert b[i] == pytest.approx(peer.intercept_, rel=1e-8)
+
+
+@pytest.mark.parametrize(("spread", "capped"), [(1.0, True), (1e-3, False)])
+def test_stable_regression_is_the_ridge_with_a_spectral_norm_of_at_most_two(spread, capped, rng):
+    """Small spreads of the concepts leave the ridge small weights."""
+    X = 0.5 + spread * (np.repeat(rng.random((80, 2)), 3, axis=1) - 0.5) * [1, 0.9, 0.8, 0.9, 1, 0.7]
+    f, weight = ACTIVATIONS["sigmoid"], np.ones(80)
+    (W, b), (free, free_b) = stable_regression_weights(X, weight, f), ridge_weights(X, weight, f)
+    norm = np.linalg.svd(free, compute_uv=False)[0]
+    assert (norm > INNER_NORM) == capped
+    factor = INNER_NORM / norm if capped else 1.0
+    np.testing.assert_allclose(W, factor * free, rtol=1e-10)
+    np.testing.assert_allclose(b, factor * free_b, rtol=1e-10)
+
+
+def test_correlations_are_those_of_numpy_with_frobenius_norm_one(rng):
+    X, times = rng.random((50, 4)) @ rng.random((4, 6)), rng.integers(1, 4, 50)
+    W, b = correlation_weights(X, times)
+    expected = np.corrcoef(np.repeat(X, times, axis=0), rowvar=False)
+    np.testing.assert_allclose(W, expected / np.sqrt((expected**2).sum()), rtol=1e-10)
+    assert b.shape == (6,)
+    assert not b.any()

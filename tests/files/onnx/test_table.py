@@ -81,7 +81,7 @@ def columns(draw):
 
 
 @given(columns())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_a_column_becomes_the_numbers_of_encode(drawn):
     column, new = drawn
     if column.needed:
@@ -111,7 +111,7 @@ def tables(draw):
 
 
 @given(tables())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_any_table_is_classified_as_in_python(tmp_path_factory, drawn):
     X, y, new, categorical = drawn
     clf = TabularClassifier(LTCNClassifier(max_iter=2), categorical=categorical).fit(X, y)
@@ -271,6 +271,7 @@ def test_the_network_alone_takes_what_encode_returns(passengers, tmp_path):
 MOMENTS = st.datetimes(timezones=st.just(UTC))
 
 
+@settings(max_examples=40)
 @given(st.lists(MOMENTS, min_size=1, max_size=50), MOMENTS)
 def test_the_parts_of_dates_are_those_of_the_calendar(moments, first):
     seconds = np.array([[(moment - EPOCH) / timedelta(seconds=1)] for moment in moments])

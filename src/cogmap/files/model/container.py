@@ -96,7 +96,8 @@ def _header(file: BinaryIO) -> tuple[dict[str, Any], int, int]:
 def _sealed(metadata: Any) -> str:
     if not (isinstance(metadata, dict) and set(metadata) == {KEY} and isinstance(metadata[KEY], str)):
         raise ModelFileError("it is no cogmap model: its safetensors metadata must have the entry 'cogmap' alone.")
-    return metadata[KEY]
+    sealed: str = metadata[KEY]
+    return sealed
 
 
 class TensorPlace(NamedTuple):
