@@ -1,4 +1,5 @@
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from cogmap.study import registry
+from cogmap.study.datasets import load
 from cogmap.study.protocol import Task, evaluate, fixed, pipeline, time_whole, usual
 from cogmap.study.registry import ENTRIES, Entry, Shape, find
 from cogmap.study.results import read
@@ -48,7 +50,7 @@ def test_one_configuration_is_not_searched(monkeypatch):
     row = evaluate(task(grid="C=10,kernel=linear"))
     assert row["params"] == '{"C": 10, "kernel": "linear"}'
     assert fixed("default") == {}
-    with pytest.raises(ValueError, match="neither"):
+    with pytest.raises(ValueError, match="none of small"):
         fixed("huge")
 
 
@@ -147,3 +149,47 @@ def test_what_cannot_run_is_said(monkeypatch, caplog):
 def test_unknown_classifiers_are_named():
     with pytest.raises(ValueError, match="no classifier 'nothing'"):
         find("nothing")
+
+
+@pytest.mark.filterwarnings("ignore")  # kappas are undefined where rows have one class
+@pytest.mark.parametrize("name", ["breast-cancer", "iris"])
+def test_the_authors_grid_is_the_search_of_their_notebook(name, monkeypatch):
+    """Their package, their one-hot target, file scaled first, plain inner folds: the same configuration and kappa.
+
+    Iris is sorted by class: most inner folds hold classes that their training rows lack, and some kappas are undefined.
+    """
+    package = pytest.importorskip("ltcn.LTCN")
+    assert {name: len(values) for name, values in registry.AUTHORS.items()} == {
+        "activation": 2,
+        "phi": 5,
+        "max_iter": 3,
+    }
+    grid = {"phi": [0.5, 0.8], "max_iter": [2, 5]}
+    for parameter, values in grid.items():
+        monkeypatch.setitem(registry.AUTHORS, parameter, values)
+    data = load(name)
+    X, one_hot = MinMaxScaler().fit_transform(data.X), np.eye(len(data.classes))[data.y]
+    train, test = list(StratifiedKFold(5, shuffle=True, random_state=42).split(X, data.y))[2]
+
+    def kappa(model, rows, truth):
+        return cohen_kappa_score(truth.argmax(axis=1), model.predict(rows).argmax(axis=1))
+
+    options = {"T": grid["max_iter"], "phi": grid["phi"], "function": ["sigmoid", "hyperbolic"]}
+    search = GridSearchCV(package.LTCN(method="inverse"), options, scoring=kappa, cv=5).fit(X[train], one_hot[train])
+    row = evaluate(task(dataset=data.name, classifier="LTCN slopes", grid="authors", inner=5, scale="file"))
+    names = {"sigmoid": "sigmoid", "hyperbolic": "tanh"}
+    best = search.best_params_
+    assert json.loads(row["params"]) == {
+        "activation": names[best["function"]],
+        "max_iter": best["T"],
+        "phi": best["phi"],
+    }
+    theirs = cohen_kappa_score(data.y[test], search.predict(X[test]).argmax(axis=1))
+    assert row["kappa"] == pytest.approx(theirs)
+
+
+def test_only_networks_have_the_authors_grid_and_it_scales_the_file():
+    found = tasks(Plan(("iris",), ("LTCN slopes",), ("authors", "small"), inner=5))
+    assert {(t.grid, t.scale) for t in found} == {("authors", "file"), ("small", "fold")}
+    with pytest.raises(ValueError, match="no grid for SVM"):
+        tasks(Plan(("iris",), ("SVM",), ("authors",)))

@@ -86,7 +86,8 @@ def fit_under(model: Any, knowledge: Knowledge, X: Any, labels: NDArray[Any]) ->
 def stated_in(model: Any) -> Knowledge:
     """Return what a model was fitted under, in names of columns where it was stated so."""
     if not isinstance(model, TabularClassifier):
-        return model.knowledge_
+        statements: Knowledge = model.knowledge_
+        return statements
     stated, given = model.classifier_.knowledge_, getattr(model.classifier, "knowledge", None) or Knowledge()
     return given if by_concept(given, model.columns_) == stated else stated
 

@@ -91,7 +91,8 @@ def _matching(sheet: Sheet, search: str) -> NDArray[np.bool_]:
     if not text:
         return np.ones(len(sheet.cells[0]), bool)
     found = [[cell is not None and text in _written(cell) for cell in cells] for cells in sheet.cells]
-    return np.any(found, axis=0)
+    matching: NDArray[np.bool_] = np.any(found, axis=0)
+    return matching
 
 
 def _written(cell: Any) -> str:

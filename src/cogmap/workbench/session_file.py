@@ -98,7 +98,8 @@ def _plain(content: Content) -> dict[str, Any]:
 
 def _entry(entry: Entry) -> dict[str, Any]:
     names = ("number", "action", "title", "author", "reason", "when", "returns_to")
-    return {name: getattr(entry, name) for name in names} | json.loads(entry.knowledge.to_json())
+    statements: dict[str, Any] = json.loads(entry.knowledge.to_json())
+    return {name: getattr(entry, name) for name in names} | statements
 
 
 def _content(plain: dict[str, Any]) -> Content:

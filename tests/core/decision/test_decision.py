@@ -71,6 +71,12 @@ def test_kappa_of_a_single_class_is_zero():
 def test_class_shares_are_shares_of_the_weight():
     shares = class_shares(np.array([0, 1, 1, 3]), np.array([2.0, 1.0, 0.5, 0.5]), 4)
     np.testing.assert_allclose(shares, [0.5, 0.375, 0, 0.125])
+    np.testing.assert_allclose(class_shares(np.array([0, 0]), np.ones(2), 3), [1, 0, 0])
+
+
+def test_directions_that_belong_together_share_their_mean():
+    means = decision_module._within(np.array([0, 2, 2, 2, 3, 3]), np.array([5.0, 1.0, 2.0, 6.0, -1.0, 0.0]))
+    np.testing.assert_allclose(means, [5, 3, 3, 3, -0.5, -0.5])
 
 
 def discriminant(raw, fitted, codes, weight, metric):

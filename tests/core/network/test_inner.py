@@ -109,6 +109,8 @@ def test_the_spectral_norm_of_large_weights_is_the_largest_singular_value(gain, 
     W = gain * rng.normal(size=(40, 40))
     assert spectral_norm(W) == pytest.approx(np.linalg.svd(W, compute_uv=False)[0], rel=1e-10)
     assert spectral_norm(gain * np.eye(40)) == pytest.approx(gain, rel=1e-10)
+    assert spectral_norm(np.array([[gain]])) == pytest.approx(gain)
+    assert spectral_norm(np.zeros((0, 0))) == 0.0
 
 
 @pytest.mark.parametrize(("way", "of_rows"), [(regression, regression_weights), (ridge, ridge_weights)])

@@ -321,3 +321,12 @@ def test_many_rows_of_a_sample_are_thinned(network, rng):
     thinned = Frame.from_sample(network, initial[::3].mean(axis=0), initial, np.ones(len(initial)), N_ITER, 1e-5)
     assert (thinned.mean == every_third.mean).all()
     assert (thinned.scale == every_third.scale).all()
+
+
+@pytest.mark.parametrize("n_iter", [0, 2, N_ITER])
+def test_a_frame_that_is_cut_is_that_of_fewer_iterations(n_iter, network, rng):
+    initial = rng.random((40, 3))
+    cut, shorter = frame_of(network, initial).cut(n_iter), frame_of(network, initial, n_iter=n_iter)
+    assert cut.n_iter == n_iter
+    for name in ("mean", "scale", "varies", "moves"):
+        np.testing.assert_allclose(getattr(cut, name), getattr(shorter, name), rtol=1e-12)
