@@ -2,24 +2,24 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test soak test-lowest lint study study-test cluster-test clean
+.PHONY: demo test soak test-lowest lint study study-test cluster-test docs docs-check clean
 
 demo: .venv/demo
 	$(BIN)/cogmap demo --output demo
 
 test: .venv/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 # Ten times as many examples of every property, from a fresh seed; `make soak SEED=…` draws those of a seed again.
 soak: SEED := $(or $(SEED),$(shell $(PYTHON) -c "import secrets; print(secrets.randbelow(2**32))"))
 soak: .venv/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m hypothesis \
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m hypothesis \
 	  --hypothesis-profile=soak --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 # With exactly the lowest versions that pyproject.toml declares, in an environment of their own. Spark and the study's
 # peers are left out: `make cluster-test` and `make study-test` have them.
 test-lowest: .venv/lowest/installed
-	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: .venv/lint
 	$(BIN)/ruff check .
@@ -28,7 +28,7 @@ lint: .venv/lint
 
 # An environment of its own: pygam does not take the newest scipy.
 study: .venv/study/installed
-	.venv/study/bin/cogmap study table --quick
+	.venv/study/bin/cogmap study table --quick --results .venv/study/results.csv
 
 # The tests that need its packages; `make test` runs the others.
 study-test: .venv/study/installed
@@ -37,8 +37,16 @@ study-test: .venv/study/installed
 cluster-test: .venv/cluster/installed
 	.venv/cluster/bin/python -m pytest tests/test_dask.py tests/test_spark.py $(PYTEST_ARGS)
 
+# The site, in docs/_build/html: every example runs, every warning is an error, and nothing is fetched.
+docs: .venv/docs/installed
+	OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg .venv/docs/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+# Every page in Chromium, wide and narrow: console, links, clipping, search. It needs `chromium` on the path.
+docs-check: docs
+	.venv/docs/bin/python docs/check.py $(DOCS_CHECK_ARGS)
+
 clean:
-	rm -rf .venv demo dist
+	rm -rf .venv demo dist docs/_build docs/learn docs/how-to docs/gallery docs/reference/generated
 
 .venv/created:
 	$(PYTHON) -m venv .venv
@@ -49,6 +57,13 @@ clean:
 	$(PYTHON) -m venv .venv/study
 	.venv/study/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	.venv/study/bin/python -m pip install --quiet --editable ".[study]" --group test
+	touch $@
+
+# Apart too: what builds the site should not decide what the tests run with.
+.venv/docs/installed: .venv/created pyproject.toml
+	$(PYTHON) -m venv .venv/docs
+	.venv/docs/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv/docs/bin/python -m pip install --quiet --editable ".[cli,onnx,parquet]" --group docs
 	touch $@
 
 # Likewise apart, because Spark is large.

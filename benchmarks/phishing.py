@@ -3,7 +3,7 @@
     COGMAP_DATA=… python benchmarks/phishing.py --output phishing [--weka-python PATH]
 
 Prints a report in Markdown and writes its pictures into the folder `--output`. `--parts` names the parts to run:
-accuracy, weights, relevance, logistic. The readout by Moore–Penrose with all 50 iterations is a singular value
+accuracy, weights, cutoffs, relevance, logistic. The readout by Moore–Penrose with all 50 iterations is a singular value
 decomposition of 10,000 × 2,398 numbers: it takes a minute or more, twice. Weka's selection needs an interpreter with
 python-weka-wrapper3, and Java; without them the report says so.
 
@@ -33,6 +33,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from cogmap import IllConditionedWarning, LTCNClassifier, UnreliableRelevanceWarning
+from cogmap.core.network.reasoning import trajectory
+from cogmap.core.readout.states import inverse_one_hot
 from cogmap.plots import OuterWeightsDisplay, RelevanceDisplay
 
 PHI, N_ITER = 0.8, 50
@@ -55,6 +57,9 @@ REPEATED = 0.02
 
 Rounding moves the weights on equal states by about half of that, since they are large and cancel each other.
 """
+
+CUT_OFFS = (1e-15, 1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-6, 1e-4, 1e-2)
+"""Shares of the largest singular value of (H | 1) up to which singular values count as zero; the first is numpy's."""
 
 STRENGTHS = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)
 """Inverse penalties C of the logistic regressions on all features, the weakest penalty first."""
@@ -105,6 +110,10 @@ def networks():
     return {
         "as printed": LTCNClassifier.paper(**given),
         "as printed, the authors' inner weights": LTCNClassifier.paper(inner="slopes", **given),
+        "as printed, tanh": LTCNClassifier.paper(activation="tanh", **given),
+        "as printed, the authors' inner weights, tanh": LTCNClassifier.paper(
+            inner="slopes", activation="tanh", **given
+        ),
         'as printed, `alpha="loo"`': LTCNClassifier.paper(**stable),
         'as printed, the authors\' inner weights, `alpha="loo"`': LTCNClassifier.paper(inner="slopes", **stable),
         f"`LTCNClassifier(phi={PHI}, max_iter={N_ITER})`": LTCNClassifier(**given),
@@ -197,20 +206,78 @@ def omega_lines(omega):
     return markdown(rows, ("feature the paper names", "Ω", "rank")) + f"\n\nLargest Ω here: {first}."
 
 
+def solutions(X, y, inner):
+    """Yield, for each cut-off, how many singular values it keeps, and inner and outer weights of the paper's network.
+
+    One decomposition serves all cut-offs.
+    """
+    model = fitted(LTCNClassifier.paper(phi=PHI, max_iter=1, inner=inner, tol=0.0), X, y)
+    network, initial = model.fitted_.members[0][0].network, model.trajectory(X)[:, 0]
+    H = np.hstack([*trajectory(network, initial, N_ITER).transpose(1, 0, 2), np.ones((len(X), 1))])
+    Q, R = np.linalg.qr(H)
+    U, s, Vt = np.linalg.svd(R)
+    seen = U.T @ (Q.T @ inverse_one_hot(y, 2, network.activation))
+    for cut_off in CUT_OFFS:
+        kept = s > cut_off * s[0]
+        outer = (Vt[kept].T / s[kept]) @ seen[kept]
+        yield int(kept.sum()), network.weights, outer[:-1].reshape(N_ITER + 1, len(network.weights), 2)
+
+
+def cutoffs(X, y, folder):
+    """Yield how the ranks by Ω, and the shape of the outer weights, hang on the pseudoinverse's cut-off."""
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(13, 12), layout="constrained")
+    for ax, inner in zip(axes, ("regression", "slopes"), strict=True):
+        yield f'### inner="{inner}"'
+        columns, shape, varying = {}, [], X.columns[X.nunique() > 1]
+        for cut_off, (rank, W, outer) in zip(CUT_OFFS, solutions(X, y, inner), strict=True):
+            omega = np.abs(W).sum(axis=1) + np.abs(outer).sum(axis=(0, 2))
+            whole = pd.Series(omega, varying).reindex(X.columns, fill_value=0.0)
+            columns[f"{cut_off:.0e}"] = whole.rank(ascending=False, method="min").astype(int)
+            values = outer[:, :, 1].ravel()
+            largest = float(np.abs(values).max())
+            shape.append(
+                (f"{cut_off:.0e}", rank, largest, float(stats.kurtosis(values)), f"{(values == 0).mean():.1%}")
+            )
+        ranks = pd.DataFrame(columns)
+        yield markdown([(name, *ranks.loc[name]) for name in NAMED], ("rank by Ω at the cut-off", *columns))
+        yield "First by Ω: " + "; ".join(f"{cut_off}: {ranks[cut_off].idxmin()}" for cut_off in columns)
+        yield markdown(shape, ("cut-off", "kept", "largest weight", "excess kurtosis", "exactly 0"))
+        draw_ranks(ax, ranks, inner)
+    yield save(figure, folder, "omega-cutoffs")
+
+
+def draw_ranks(ax, ranks, inner):
+    """Draw the rank of every feature at every cut-off; the paper's six have bold names."""
+    image = ax.imshow(ranks, aspect="auto", cmap="viridis_r")
+    ax.set_xticks(range(ranks.shape[1]), ranks.columns, fontsize=8)
+    ax.set_yticks(range(len(ranks)), ranks.index, fontsize=8)
+    for label in ax.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() in NAMED else "normal")
+    for (row, column), rank in np.ndenumerate(ranks.to_numpy()):
+        ax.text(column, row, rank, ha="center", va="center", fontsize=7, color="black" if rank < 25 else "white")
+    ax.set(title=f'inner="{inner}"', xlabel="cut-off of the pseudoinverse")
+    ax.figure.colorbar(image, ax=ax, label="rank by Ω", shrink=0.5)
+
+
 def relevance(X, y, folder):
     """Yield the relevance by all three kinds of the default network, and what they say about the constant column."""
     from matplotlib import pyplot as plt
 
     model = LTCNClassifier().fit(X, y)
-    figure, axes = plt.subplots(1, 3, figsize=(17, 6), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(17, 13), layout="constrained")
     columns, warned = {}, []
     for ax, kind in zip(axes, ("paper", "model", "data"), strict=True):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UnreliableRelevanceWarning)
             intervals = 0 if kind == "paper" else 200
-            display = RelevanceDisplay.from_estimator(model, X, kind=kind, n_bootstrap=intervals, n_features=15, ax=ax)
+            display = RelevanceDisplay.from_estimator(
+                model, X, kind=kind, n_bootstrap=intervals, n_features=None, ax=ax
+            )
         warned += [f"{kind}: {warning.message}" for warning in caught]
-        ax.set_xlabel(ax.get_xlabel().replace(": ", "\n"))
+        ax.set_xlabel(ax.get_xlabel().replace(": ", "\n"), fontsize=9)
+        ax.set_xscale("log" if kind == "paper" else "linear")
         columns[kind] = pd.Series(display.relevance, X.columns)
     yield save(figure, folder, "relevance")
     ranks = pd.DataFrame(columns).rank(ascending=False, method="min").astype(int)
@@ -310,7 +377,7 @@ def _penalised(X, y, norm, options):
     yield f"Verdict ({norm}): NumDash's coefficient {'grows' if gains else 'does not grow'} with the penalty."
 
 
-PARTS = {"accuracy": accuracy, "weights": weights, "relevance": relevance, "logistic": logistic}
+PARTS = {"accuracy": accuracy, "weights": weights, "cutoffs": cutoffs, "relevance": relevance, "logistic": logistic}
 
 
 def main():

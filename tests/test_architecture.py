@@ -14,6 +14,7 @@ import pytest
 
 import cogmap
 from cogmap import LTCNClassifier, TabularClassifier, stream
+from cogmap.intake import blocks
 from tests.people import people
 
 ROOT = Path(__file__).parents[1]
@@ -183,9 +184,10 @@ def test_the_walk_of_a_row_is_what_the_command_does(tmp_path, monkeypatch):
     assert_walked(walk, calls(work, set(walk)))
 
 
-def test_the_walk_of_a_fit_is_what_the_fit_does(tmp_path, rng):
+def test_the_walk_of_a_fit_is_what_the_fit_does(tmp_path, rng, monkeypatch):
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
-    X = rng.normal(size=(30_500, 2))
+    monkeypatch.setattr(blocks, "MOST_ROWS", 1000)
+    X = rng.normal(size=(1500, 2))
     frame = pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": np.where(X[:, 0] > 0, "yes", "no")})
     frame.to_parquet(tmp_path / "rows.parquet")
     walk = hops("The walk of a fit")

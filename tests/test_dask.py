@@ -11,9 +11,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
-from cogmap.core.sums.rows import MOST_ROWS
 from cogmap.core.sums.sources import BLOCK_ROWS
 from cogmap.dask import DaskLTCNClassifier
+from cogmap.intake import blocks
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 distributed = pytest.importorskip("dask.distributed", reason="dask.distributed is not installed")
@@ -21,8 +21,17 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of dask itself are not ours to judge
-N_ROWS = BLOCK_ROWS * 8
+N_ROWS = BLOCK_ROWS * 4
 QUICK = {"max_iter": 3, "scaling": "minmax"}
+TUNED = QUICK | {"cases": False}  # rows are remembered by the client, whatever the engine
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _many():
+    """Let the rows of a block be few already, so that four blocks are many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "MOST_ROWS", BLOCK_ROWS)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +43,6 @@ def client():
 
 @pytest.fixture(scope="module")
 def rows():
-    assert N_ROWS > MOST_ROWS
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N_ROWS, 3))
     return X, np.array(["a", "b", "c"])[(X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 1)]
@@ -48,7 +56,7 @@ def in_memory(rows):
 @pytest.mark.parametrize("alpha", ["loo", 1.0])
 def test_partitions_of_whole_blocks_give_the_bits_of_the_fit_in_memory(alpha, rows, in_memory, client):
     X, y = rows
-    chunks = (BLOCK_ROWS, BLOCK_ROWS * 5, BLOCK_ROWS * 2)
+    chunks = (BLOCK_ROWS, BLOCK_ROWS * 2, BLOCK_ROWS)
     found = DaskLTCNClassifier(LTCNClassifier(alpha=alpha, **QUICK), client).fit(
         da.from_array(X, chunks=(chunks, (2, 1))), da.from_array(y, chunks=(chunks,))
     )
@@ -60,17 +68,17 @@ def test_partitions_of_whole_blocks_give_the_bits_of_the_fit_in_memory(alpha, ro
 
 def test_a_tuned_fit_has_the_bits_of_the_fit_in_memory(rows, client):
     X, y = rows
-    expected = LTCNClassifierCV(**QUICK).fit(X, y)
-    found = DaskLTCNClassifier(LTCNClassifierCV(**QUICK), client).fit(
-        da.from_array(X, chunks=(BLOCK_ROWS * 4, 3)), da.from_array(y, chunks=BLOCK_ROWS * 4)
+    expected = LTCNClassifierCV(**TUNED).fit(X, y)
+    found = DaskLTCNClassifier(LTCNClassifierCV(**TUNED), client).fit(
+        da.from_array(X, chunks=(BLOCK_ROWS * 2, 3)), da.from_array(y, chunks=BLOCK_ROWS * 2)
     )
     assert (found.to_local().decision_function(X) == expected.decision_function(X)).all()
     assert (found.to_local().predict(X) == expected.predict(X)).all()
     assert found.best_params_ == expected.best_params_
     assert (found.cv_results_["stack_weight"] == expected.cv_results_["stack_weight"]).all()
-    others = da.from_array(X, chunks=(10_000, 3)), da.from_array(y, chunks=10_000)
+    others = da.from_array(X, chunks=(5_000, 3)), da.from_array(y, chunks=5_000)
     scores = expected.decision_function(X)
-    elsewhere = DaskLTCNClassifier(LTCNClassifierCV(**QUICK), client).fit(*others).to_local()
+    elsewhere = DaskLTCNClassifier(LTCNClassifierCV(**TUNED), client).fit(*others).to_local()
     assert np.abs(elsewhere.decision_function(X) - scores).max() <= 1e-6 * np.abs(scores).max()
     assert (elsewhere.predict(X) == expected.predict(X)).all()
 
@@ -80,7 +88,7 @@ def test_other_partitions_keep_the_contract(rows, in_memory, client):
     X, y = rows
     y = np.where(np.arange(N_ROWS) < N_ROWS - 50, y, "rare")
     frame = pd.DataFrame(X, columns=list("uvw")).assign(y=y)
-    bounds = [0, 10_000, 10_000, 17_000, N_ROWS]
+    bounds = [0, 5_000, 5_000, 8_500, N_ROWS]
     parts = [dask.delayed(frame.iloc[a:b]) for a, b in pairwise(bounds)]
     table = dd.from_delayed(parts, meta=frame.iloc[:0])
     assert not table.known_divisions

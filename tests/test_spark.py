@@ -12,8 +12,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
-from cogmap.core.sums.rows import MOST_ROWS
 from cogmap.core.sums.sources import BLOCK_ROWS
+from cogmap.intake import blocks
 from cogmap.intake.spark import PIECE, collected
 from cogmap.spark import SparkLTCNClassifier, SparkLTCNModel
 
@@ -22,9 +22,18 @@ if shutil.which("java") is None:
     pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of pyspark itself are not ours to judge
-N_ROWS = BLOCK_ROWS * 8
+N_ROWS = BLOCK_ROWS * 4
 QUICK = {"max_iter": 2, "scaling": "minmax"}
+TUNED = QUICK | {"cases": False}  # rows are remembered by the driver, whatever the engine
 FEATURES = ["u", "v", "w"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _many():
+    """Let the rows of a block be few already, so that four blocks are many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "MOST_ROWS", BLOCK_ROWS)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +51,6 @@ def spark():
 
 @pytest.fixture(scope="module")
 def frame():
-    assert N_ROWS > MOST_ROWS
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N_ROWS, 3))
     y = np.array(["a", "b", "c"])[(X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 1)]
@@ -84,8 +92,8 @@ def test_partitions_of_whole_blocks_give_the_bits_of_the_fit_in_memory_though_a_
 
 
 def test_a_tuned_fit_has_the_bits_of_the_fit_in_memory(spark, frame):
-    expected = LTCNClassifierCV(**QUICK).fit(frame[FEATURES], frame["label"])
-    model = SparkLTCNClassifier(LTCNClassifierCV(**QUICK), featuresCol=FEATURES).fit(spark.createDataFrame(frame))
+    expected = LTCNClassifierCV(**TUNED).fit(frame[FEATURES], frame["label"])
+    model = SparkLTCNClassifier(LTCNClassifierCV(**TUNED), featuresCol=FEATURES).fit(spark.createDataFrame(frame))
     found, X = model.to_local(), frame[FEATURES]
     assert (found.decision_function(X) == expected.decision_function(X)).all()
     assert (found.predict(X) == expected.predict(X)).all()

@@ -55,3 +55,21 @@ def test_without_weka_the_report_says_so():
     X = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]})
     assert "--weka-python" in weka_selection(X, np.array([0, 1]), sys.executable)
     assert "no-such-python" in weka_selection(X, np.array([0, 1]), "no-such-python")
+
+
+def test_solutions_at_numpys_cut_off_are_the_papers_readout(rng, monkeypatch):
+    """At 1e-15 they are the outer weights of the estimator; with larger cut-offs fewer singular values are kept."""
+    import phishing
+
+    from cogmap import LTCNClassifier
+
+    monkeypatch.setattr(phishing, "N_ITER", 2)
+    X = pd.DataFrame(rng.uniform(size=(200, 4)), columns=list("abcd"))
+    y = (X["a"] + 0.3 * rng.normal(size=200) > 0.5).to_numpy(int)
+    found = list(phishing.solutions(X, y, "slopes"))
+    model = phishing.fitted(LTCNClassifier.paper(phi=phishing.PHI, max_iter=2, inner="slopes", tol=0.0), X, y)
+    np.testing.assert_allclose(found[0][2], model.outer_weights_, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(found[0][1], model.inner_weights_)
+    kept = [rank for rank, _, _ in found]
+    assert kept == sorted(kept, reverse=True)
+    assert kept[0] > kept[-1]

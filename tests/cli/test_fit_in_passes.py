@@ -25,7 +25,7 @@ PLAIN = ("--target", "survived", "--drop", "id")
 @pytest.fixture(scope="module", params=["csv", "parquet"])
 def data(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / f"people.{request.param}"
-    people().to_csv(path, index=False) if request.param == "csv" else people().to_parquet(path)
+    people(150).to_csv(path, index=False) if request.param == "csv" else people(150).to_parquet(path)
     return path
 
 
@@ -42,7 +42,7 @@ def test_a_small_budget_gives_the_model_of_one_network(data, tmp_path):
     assert few.read_bytes() == much.read_bytes()
     assert streamed.stdout == at_once.stdout
     assert "more than --memory 10 KB: it goes in passes over the file." in streamed.stderr
-    assert "pass 1: 300 rows in" in streamed.stderr
+    assert "pass 1: 150 rows in" in streamed.stderr
     assert "passes" not in at_once.stderr
     assert isinstance(load(few).classifier_, LTCNClassifier)
     assert run("predict", few, data).stdout == run("predict", much, data).stdout
@@ -71,7 +71,7 @@ def test_comparing_networks_takes_memory_for_the_rows_of_a_block_alone(tmp_path,
     """A million rows are never held at once, and the size of the file decides."""
     assert BLOCK == MOST_ROWS
     path = tmp_path / "people.csv"
-    people().to_csv(path, index=False)
+    people(100).to_csv(path, index=False)
     monkeypatch.setattr(CsvParts, "n_rows", 10**6)
     need = TEXT_BYTES * path.stat().st_size + TUNED_ROW * 30_000
     assert "in passes" not in run("fit", path, *PLAIN, "--memory", need).stderr
@@ -80,10 +80,10 @@ def test_comparing_networks_takes_memory_for_the_rows_of_a_block_alone(tmp_path,
 
 def test_comparing_networks_takes_memory_too(data):
     """So that a table that fits may be too large to compare networks on it."""
-    summary = json.loads(run("fit", data, *PLAIN, "--memory", "1MB", "--json").stdout)
-    assert summary["rows"] == 300
-    assert "in passes" in run("fit", data, *PLAIN, "--memory", "1MB").stderr
-    assert "in passes" not in run("fit", data, *PLAIN, "--memory", "1MB", "--no-tune").stderr
+    summary = json.loads(run("fit", data, *PLAIN, "--memory", "500kB", "--json").stdout)
+    assert summary["rows"] == 150
+    assert "in passes" in run("fit", data, *PLAIN, "--memory", "500kB").stderr
+    assert "in passes" not in run("fit", data, *PLAIN, "--memory", "500kB", "--no-tune").stderr
 
 
 def test_what_needs_all_rows_is_refused(data):

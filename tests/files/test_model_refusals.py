@@ -63,7 +63,7 @@ FITTED, NETWORK = "model.fitted.", "model.fitted._members.networks.0."
 READOUT = "model.fitted._members.members.INNOVATIONS.readout."
 REGIONS = "model.fitted._members.members.REGIONS.readout.value."
 EDITS = [
-    ("format", 3, "it has format 3 and was written by 'cogmap 0.1.0', but cogmap .* reads formats up to 2"),
+    ("format", 3, "it has format 3 and was written by 'cogmap [^']+', but cogmap .* reads formats up to 2"),
     ("format", "1", "its format is '1', which is none"),
     ("format", True, "its format is True"),
     ("format", "1" * 999, r"its format is '1{79}, which is none"),

@@ -106,7 +106,7 @@ def test_fills_have_the_colours_of_the_lines(pages):
 def test_a_model_that_may_use_no_column_has_a_flat_effect(passengers):
     X, y = passengers[["fare", "class"]], passengers["survived"]
     model = TabularClassifier(LTCNClassifier(knowledge=Knowledge().irrelevant("fare").irrelevant("class"))).fit(X, y)
-    facts = report_facts(model, X, y)
+    facts = report_facts(model, X, y, n_folds=2)
     share = percent((y == "yes").mean())
     (one,) = facts["effects"]["columns"]
     assert one["words"] == f"It hardly moves the probability of any class: yes stays at {share}."
@@ -114,7 +114,7 @@ def test_a_model_that_may_use_no_column_has_a_flat_effect(passengers):
 
 
 def test_a_number_that_is_always_missing_has_a_bar(tabular, passengers):
-    facts = report_facts(tabular, passengers.assign(age=np.nan), "survived")
+    facts = report_facts(tabular, passengers.assign(age=np.nan), "survived", n_folds=2)
     (age,) = (one for one in facts["effects"]["columns"] if one["name"] == "age")
     assert (age["values"], age["missing"]) == ([], True)
     assert [bar["name"] for bar in effect_chart(age)["bars"]] == ["missing"]

@@ -80,7 +80,7 @@ def test_a_large_map_keeps_the_most_relevant_concepts(rng):
     X = rng.normal(size=(80, 40))
     y = X[:, 7] + 0.1 * X[:, 9] > 0
     model = LTCNClassifier(max_iter=2, alpha=1.0).fit(X, y)
-    (found,) = report_facts(model, X, y)["maps"]
+    (found,) = report_facts(model, X, y, n_folds=2)["maps"]
     assert (len(found["concepts"]), found["n_concepts"]) == (24, 40)
     expected = np.argsort(-model.relevance(), kind="stable")[:24]
     assert [concept["name"] for concept in found["concepts"]] == [f"x{j}" for j in expected]
@@ -186,7 +186,7 @@ def test_remembered_rows_are_not_explained_by_the_model_that_remembers_them(rng)
     X = pd.DataFrame(rng.uniform(0, 4, size=(240, 2)), columns=["east", "north"])
     board = pd.Series(np.where(np.floor(X).sum(axis=1) % 2 > 0, "black", "white"), name="field")
     y = board.where(rng.random(240) > 0.15, "white")
-    model = LTCNClassifierCV().fit(X, y)
+    model = LTCNClassifierCV(inner="slopes", terms=None, pairs=False).fit(X, y)
     found = report_facts(model, X, y)
     assert found["overview"]["n_remembered"] > 0
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -266,7 +266,7 @@ def test_labels_are_those_of_predict_where_a_metric_moves_the_decision(rng):
 
 def test_rows_keep_their_own_labels(tabular, passengers):
     named = passengers.set_axis([f"p{i}" for i in range(len(passengers))], axis=0)
-    for row in report_facts(tabular, named, "survived")["explained"]["rows"]:
+    for row in report_facts(tabular, named, "survived", n_folds=2)["explained"]["rows"]:
         assert row["label"] == f"p{row['position']}"
 
 
@@ -303,8 +303,8 @@ def test_a_loaded_model_gives_the_same_facts(of_people, tabular, passengers, tmp
 def test_a_model_without_names_takes_arrays_and_frames(iris):
     X, y = iris.drop(columns="target"), iris["target"]
     model = LTCNClassifier(max_iter=3, alpha=0.1).fit(X.to_numpy(), y)
-    unnamed = report_facts(model, X.to_numpy(), y.to_numpy())
-    assert unnamed == report_facts(model, X, y) | {"overview": unnamed["overview"]}
+    unnamed = report_facts(model, X.to_numpy(), y.to_numpy(), n_folds=2)
+    assert unnamed == report_facts(model, X, y, n_folds=2) | {"overview": unnamed["overview"]}
     assert unnamed["overview"]["target"] is None
     assert {c["name"] for c in unnamed["relevance"][0]["columns"]} == {"x0", "x1", "x2", "x3"}
 
@@ -360,6 +360,6 @@ def test_polars_frames_are_taken(tabular, passengers, of_people):
 
 def test_statements_hold_where_rows_lack_a_concept(tabular, passengers):
     complete = passengers[passengers["port"].notna()]
-    found = report_facts(tabular, complete, "survived")
+    found = report_facts(tabular, complete, "survived", n_folds=2)
     assert found["quality"]["cross_validated"]["accuracy"] > 0.7
     assert found["knowledge"]["changes"]["n_rows"] == len(complete)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cogmap.study.claims import claims_table
 from cogmap.study.results import frame
 from cogmap.study.tables import TABLES, markdown, ranks_note, select
 
@@ -19,3 +20,7 @@ def test_the_page_shows_the_table(name):
     page = PAGE.read_text(encoding="utf-8")
     assert markdown(TABLES[name](found)) in page
     assert name != "ranks" or ranks_note(found) in page
+
+
+def test_the_page_shows_the_claims():
+    assert markdown(claims_table(frame(RESULTS))) in PAGE.read_text(encoding="utf-8")

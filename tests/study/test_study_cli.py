@@ -68,8 +68,30 @@ def test_merge_joins_files(results, tmp_path):
 
 def test_claims_say_what_is_undecided(results):
     shown = invoke("claims", "--results", results)
-    assert "black-boxes: " in shown.output
-    assert "both-steps: not decided" in shown.output
+    assert "| black-boxes | LTCN | not decided | Only 1 datasets" in shown.output
+    assert "| both-steps | LTCN slopes | not decided | The ablation is not finished" in shown.output
+
+
+def test_figures_of_both_networks_and_of_the_method(results, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    shown = invoke("figure", "rules", "decisions", "--output", tmp_path / "drawn", "--results", tmp_path / "absent.csv")
+    assert shown.exit_code == 0, shown.output
+    assert {path.name for path in (tmp_path / "drawn").glob("*.png")} == {"rules.png", "decisions.png"}
+    made = [
+        *(rows("vehicle", "LTCN slopes", 0.5, grid=f"phi={phi:g},max_iter={T}") for phi in (0, 1) for T in (1, 5)),
+        *(rows("yeast3", "LTCN slopes", 0.5, grid=f"phi={phi:g},max_iter={T}") for phi in (0, 1) for T in (1, 5)),
+    ]
+    write(results, [row for part in made for row in part])
+    shown = invoke("figure", "maps", "--network", "LTCN slopes", "--output", tmp_path / "maps", "--results", results)
+    assert shown.exit_code == 0, shown.output
+    assert (tmp_path / "maps" / "maps-slopes.svg").exists()
+
+
+def test_repeat_runs_drawn_cells_again(tmp_path):
+    path = tmp_path / "results.csv"
+    invoke("run", "--datasets", "iris", "--classifiers", "LR", "--jobs", 1, "--no-whole", "--results", path)
+    shown = invoke("repeat", "--cells", 2, "--results", path)
+    assert shown.output.count("the same") == 2, shown.output
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def at_once(table, declared=None, most=20):
     )
 
 
-@pytest.mark.parametrize("size", [1, 41, 300])
+@pytest.mark.parametrize("size", [7, 41, 300])
 def test_a_table_of_all_kinds(size):
     table = people().drop(columns="id")
     row = np.arange(len(table))
@@ -46,9 +46,11 @@ def test_a_table_of_all_kinds(size):
     )
     declared = {"class": "category"}
     assert in_passes(table, size, declared, 9) == at_once(table, declared, 9)
+    some = table[::10].reset_index(drop=True)
+    assert in_passes(some, 1, declared, 9) == at_once(some, declared, 9)
 
 
-@pytest.mark.parametrize("size", [1, 41, 300])
+@pytest.mark.parametrize("size", [7, 41, 300])
 def test_a_table_of_dates_and_amounts(size, rng):
     when = pd.Series(pd.date_range("2020-02-28", periods=300, freq="31h"))
     price = pd.Series(rng.normal(0, 3000, 300).round(2))
@@ -73,6 +75,8 @@ def test_a_table_of_dates_and_amounts(size, rng):
     )
     found = at_once(table)
     assert in_passes(table, size) == found
+    some = table[::10].reset_index(drop=True)
+    assert in_passes(some, 1) == at_once(some)
     kinds = {column.name: (column.kind, column.format) for column in found}
     assert [kinds[name] for name in ("moment", "text", "clock")] == [
         ("date", "iso"),

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -177,6 +178,12 @@ def test_a_token_in_a_path_is_not_logged(client, caplog):
     assert "line\nbreak" not in caplog.text
 
 
+def apart(function, *arguments, **options):
+    """Call a function in a thread of its own: the browser of other tests has an event loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *arguments, **options).result(60)
+
+
 def test_a_body_that_grows_too_large_is_refused_on_the_way(quiet):
     sent, answers = 0, []
 
@@ -191,7 +198,7 @@ def test_a_body_that_grows_too_large_is_refused_on_the_way(quiet):
     headers = [(key.lower().encode(), value.encode()) for key, value in OWN.items()]
     scope = {"type": "http", "method": "POST", "path": "/call/state", "raw_path": b"/call/state", "query_string": b""}
     scope |= {"headers": [*headers, (b"content-type", b"application/json")], "root_path": ""}
-    asyncio.run(application(quiet, TOKEN, PORT)(scope, receive, send))
+    apart(asyncio.run, application(quiet, TOKEN, PORT)(scope, receive, send))
     assert answers[0]["status"] == 413
     assert "larger than 16 MB" in json.loads(answers[1]["body"])["error"]["message"]
     assert sent <= LARGEST_BODY + (1 << 20)
@@ -311,7 +318,7 @@ def test_serve_tells_a_url_that_works_and_closes_at_the_end(network, iris, monke
 
     servers, make = [], uvicorn.Server
     monkeypatch.setattr(uvicorn, "Server", lambda config: servers.append(make(config)) or servers[0])
-    serve(bench, tell=tell)
+    apart(serve, bench, tell=tell)
     url, page = opened[0]
     assert told[0] not in url  # other users of the machine see what a browser is started with
     assert told[0].split("#")[1] in page

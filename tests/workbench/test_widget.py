@@ -1,7 +1,6 @@
 """The workbench in a notebook: the page's modules in a widget, and calls as its messages."""
 
 import re
-import shutil
 import sys
 
 import pytest
@@ -78,29 +77,24 @@ BEGIN = """async ([esm, sources, style]) => {
 }"""
 
 
-def test_a_browser_shows_the_widget(network, iris):
+def test_a_browser_shows_the_widget(browser, network, iris):
     """As a notebook does it: the module from a blob, a model that sends messages, and nothing else."""
-    if shutil.which("chromium") is None:
-        pytest.skip("chromium is not on this machine")
-    api = pytest.importorskip("playwright.sync_api", reason="chromium is driven by playwright, which is not installed")
     widget, asked, errors = cogmap.workbench(network, *iris, refit=False), [], []
 
     def python(content):
         asked.append(content["name"])
         return {"id": content["id"], "answer": seam.answer(widget.bench, content["name"], content["payload"])[1]}
 
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        page = browser.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.expose_function("python", python)
-        page.route("http://notebook.test/", lambda route: route.fulfill(body=SHELL, content_type="text/html"))
-        page.goto("http://notebook.test/")
-        page.evaluate(BEGIN, [widget._esm, widget.sources, widget.style])
-        page.get_by_text("petal width (cm)").first.wait_for()
-        page.evaluate("window.takeAway()")
-        assert page.locator("#cell").inner_html() == ""
-        browser.close()
+    page = browser.new_page()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.expose_function("python", python)
+    page.route("http://notebook.test/", lambda route: route.fulfill(body=SHELL, content_type="text/html"))
+    page.goto("http://notebook.test/")
+    page.evaluate(BEGIN, [widget._esm, widget.sources, widget.style])
+    page.get_by_text("petal width (cm)").first.wait_for()
+    page.evaluate("window.takeAway()")
+    assert page.locator("#cell").inner_html() == ""
+    page.close()
     widget.close()
     assert errors == []
     assert "state" in asked

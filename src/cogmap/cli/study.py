@@ -12,7 +12,7 @@ from .console import NewFile, NewFolder, printable
 from .output import say, show
 
 FOLDER = NewFolder()
-GRIDS = "small, paper, default, or one configuration such as phi=0.8,max_iter=5; several with ';'."
+GRIDS = "small, paper, authors, default, or one configuration such as phi=0.8,max_iter=5; several with ';'."
 DEFAULT_RESULTS = Path("study") / "results.csv"
 data_dir_option = click.option(
     "--data-dir", type=click.Path(exists=True, file_okay=False), help="Folder of datasets; default COGMAP_DATA."
@@ -123,6 +123,20 @@ def summary(results: Path) -> None:
 
 
 @study.command()
+@click.option("--cells", type=click.IntRange(1), default=10, show_default=True, help="How many.")
+@click.option("--draw", default=0, show_default=True, help="Seed of the draw.")
+@results_option
+@data_dir_option
+def repeat(cells: int, draw: int, results: Path, data_dir: str | None) -> None:
+    """Run results again that are drawn at random, and say which are the same."""
+    from ..study.repeat import drawn, repeated
+    from ..study.results import read
+
+    for task, before in drawn(read(_existing(results)), cells, draw):
+        show(str(repeated(task, before, data_dir)))
+
+
+@study.command()
 @click.argument("output", type=NewFile(create_folder=True))
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def merge(output: Path, inputs: tuple[Path, ...]) -> None:
@@ -227,11 +241,13 @@ def _said(paths: list[Path]) -> None:
 
 
 @study.command()
-@click.argument("what", type=click.Choice(["readouts", "maps"]))
+@click.argument("what", type=click.Choice(["readouts", "maps", "classic", "relevance"]))
 @click.option("--datasets", help="Comma-separated names; default the paper's 30, or its twelve for maps.")
 @click.option("--phi", help="Comma-separated values of φ; default 0, 0.1 … 1.")
 @click.option("--iterations", help="Comma-separated values of T for maps.")
-@click.option("--classifier", default="LTCN", show_default=True, help="LTCN, or LTCN slopes.")
+@click.option(
+    "--classifier", default="LTCN", show_default=True, help="LTCN, LTCN slopes; relevance: LTCNClassifier, too."
+)
 @limit_option
 @jobs_option
 @results_option
@@ -239,16 +255,31 @@ def _said(paths: list[Path]) -> None:
 def sweep(
     what: str, datasets: str | None, phi: str | None, iterations: str | None, classifier: str, results: Path, **how: Any
 ) -> None:
-    """Run φ (both readouts), or φ × T, without tuning: what the paper's two figures show."""
+    """Run φ (both readouts), φ × T, φ with the cut-off 1e-15 (classic), or shuffled features, without tuning."""
     from ..study.datasets import PAPER
     from ..study.runner import Plan
-    from ..study.sweeps import ITERATIONS, PHI, SELECTED, map_grids, readout_grids
+    from ..study.sweeps import (
+        CLASSIC,
+        ITERATIONS,
+        PHI,
+        RELEVANCE_SETS,
+        SELECTED,
+        classic_grids,
+        map_grids,
+        readout_grids,
+        relevance_grids,
+    )
 
     phis = tuple(float(value) for value in _listed(phi, ())) or PHI
     counts = tuple(int(value) for value in _listed(iterations, ())) or ITERATIONS
-    grids = readout_grids(phis) if what == "readouts" else map_grids(phis, counts)
-    sets = _listed(datasets, PAPER if what == "readouts" else SELECTED)
-    follow(Plan(sets, (classifier,), tuple(grids), whole=False, **how), results)
+    grids, sets = {
+        "readouts": (readout_grids(phis), PAPER),
+        "maps": (map_grids(phis, counts), SELECTED),
+        "classic": (classic_grids(phis), PAPER),
+        "relevance": (relevance_grids(classifier), RELEVANCE_SETS),
+    }[what]
+    who = CLASSIC if what == "classic" else classifier
+    follow(Plan(_listed(datasets, sets), (who,), tuple(grids), whole=False, **how), results)
 
 
 @study.command()
@@ -269,26 +300,6 @@ def ablation(datasets: str | None, limit: float | None, jobs: int, results: Path
     show(f"\n## {TITLES['ablation']}\n\n{markdown(ablation_table(select(frame(results))))}")
 
 
-@study.command()
-@click.argument("names", nargs=-1)
-@click.option("--output", type=FOLDER, default=Path("study"), show_default=True, help="Folder for PNG and SVG.")
-@results_option
-def figure(names: tuple[str, ...], output: Path, results: Path) -> None:
-    """Draw figures of the results: readouts, maps, ranks; default all of them."""
-    from ..study.figures import FIGURES, MissingResultsError, save
-    from ..study.results import frame
-
-    _check_known("figure", names, FIGURES)
-    runs = frame(_existing(results))
-    for name in names or FIGURES:
-        try:
-            _said(save(FIGURES[name](runs), name, output))
-        except MissingResultsError as error:
-            if names:
-                raise click.ClickException(printable(str(error))) from error
-            say(f"{name}: {error}")
-
-
 network_option = click.option(
     "--network",
     type=click.Choice(["LTCN", "LTCN slopes"]),
@@ -299,36 +310,55 @@ network_option = click.option(
 
 
 @study.command()
+@click.argument("names", nargs=-1)
+@network_option
+@click.option("--output", type=FOLDER, default=Path("study"), show_default=True, help="Folder for PNG and SVG.")
+@results_option
+def figure(names: tuple[str, ...], network: str, output: Path, results: Path) -> None:
+    """Draw figures of the results: readouts, maps, ranks; and of the method: rules, decisions; default all of them."""
+    from ..study.figures import DIAGRAMS, FIGURES, save
+    from ..study.results import frame
+    from ..study.verdict import MissingResultsError
+
+    _check_known("figure", names, {**FIGURES, **DIAGRAMS})
+    for name in names or DIAGRAMS:
+        if name in DIAGRAMS:
+            _said(save(DIAGRAMS[name](), name, output))
+    wanted = [name for name in names or FIGURES if name in FIGURES]
+    runs = frame(_existing(results)) if wanted else None
+    for name in wanted:
+        ending = "" if network == "LTCN" or name == "ranks" else network.removeprefix("LTCN").replace(" ", "-")
+        try:
+            _said(save(FIGURES[name](runs, network), name + ending, output))
+        except MissingResultsError as error:
+            if names:
+                raise click.ClickException(printable(str(error))) from error
+            say(f"{name}: {error}")
+
+
+@study.command()
 @click.argument("name")
 @network_option
 @results_option
-@data_dir_option
-def claim(name: str, network: str, results: Path, data_dir: str | None) -> None:
+def claim(name: str, network: str, results: Path) -> None:
     """Say whether one of the paper's claims holds in the results."""
     from ..study.claims import CLAIMS
-    from ..study.figures import MissingResultsError
     from ..study.results import frame
+    from ..study.verdict import MissingResultsError
 
     _check_known("claim", (name,), CLAIMS)
     try:
-        show(str(CLAIMS[name](frame(results), data_dir, network)))
+        show(str(CLAIMS[name](frame(results), network)))
     except MissingResultsError as error:
         raise click.ClickException(printable(str(error))) from error
 
 
 @study.command()
-@network_option
 @results_option
-@data_dir_option
-def claims(network: str, results: Path, data_dir: str | None) -> None:
-    """Say of every claim of the paper whether it holds in the results."""
-    from ..study.claims import CLAIMS
-    from ..study.figures import MissingResultsError
+def claims(results: Path) -> None:
+    """Print every claim of the paper for both networks, with verdict, figure and p."""
+    from ..study.claims import claims_table
     from ..study.results import frame
+    from ..study.tables import markdown
 
-    runs = frame(results)
-    for name, judge in CLAIMS.items():
-        try:
-            show(f"{name}: {judge(runs, data_dir, network)}")
-        except MissingResultsError as error:
-            show(f"{name}: not decided: {error}")
+    show(markdown(claims_table(frame(_existing(results)))))

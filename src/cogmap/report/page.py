@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import os
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,7 @@ def breakable(text: Any) -> Any:
     return markupsafe.Markup("<wbr>").join(joints(str(text)))
 
 
+@cache
 def _environment() -> Any:
     jinja2 = module("jinja2", "report")
     environment = jinja2.Environment(

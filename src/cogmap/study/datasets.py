@@ -100,6 +100,9 @@ OPENML = {
 PAPER = tuple(OPENML)
 """The paper's 30 classification problems, in its order."""
 
+BINARY = ("banana", "bank", "musk2", "spambase", "vehicle0", "vehicle1", "vehicle2", "vehicle3", "yeast1", "yeast3")
+"""Those with two classes, of the paper's table of binary classifiers."""
+
 LEAKING = ("cardiotocography-10", "cardiotocography-3")
 EMBEDDED = ("breast-cancer", "digits", "iris", "wine")
 NAMES = (*PAPER, *(name + CLEAN for name in LEAKING), *EMBEDDED)

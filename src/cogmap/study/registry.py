@@ -1,13 +1,14 @@
-"""The classifiers of the study: how to make each one, the paper's grid, a small grid, and what it needs.
+"""The classifiers of the study: how to make each one, its grids (the paper's, the authors', a small one), its needs.
 
 To add one, write an `Entry` into `ENTRIES`. A grid is a dict, or a function of the training set's `Shape` where the
 paper's depends on it. The paper prints ranges ("0.01 to 100"); a grid takes a few points of each with both ends. EBM
 as it comes takes most of a minute on 150 rows of three classes; its small grid has fewer bags, rounds and pairs.
 
-Easy to get wrong: the paper's "max_depth = sqrt, log2, auto" of decision trees can only mean `max_features` ("auto" is
-None today), and it tunes nothing of logistic regression. Its LTCN tunes activation and φ; which T its tables used it
-does not say, only that five iterations suffice and 20 were the most, so both are tried: with 20 alone, and as many
-columns as rows, the pseudoinverse overfits (plant-shape: kappa .02 against .43).
+Easy to get wrong: the paper's "max_depth = sqrt, log2, auto" of decision trees can only mean `max_features`, of which
+"auto" was the square root; and it tunes nothing of logistic regression. Its LTCN tunes activation and φ; which T its
+tables used it does not say. The authors' notebook has T = 5, 10 and 15, and φ from .5 on: that is the grid "authors".
+"paper" has every φ with T = 5 and 20: with 20 alone, and as many columns as rows, the pseudoinverse overfits
+(plant-shape: kappa .02 against .43).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ..estimators.classifier import LTCNClassifier
 from ..estimators.tuned import LTCNClassifierCV
-from .ablation import RandomInnerClassifier, RandomOuterClassifier
+from .ablation import FinalStateClassifier, RandomInnerClassifier, RandomOuterClassifier
 from .boosting import LightGBMClassifier
 from .frcn import FRCNClassifier
 from .gam import GAMClassifier
@@ -56,21 +57,27 @@ class Entry:
         Shape of the training set → unfitted estimator.
     paper, small : dict, or callable from Shape to dict
         The paper's grid, and one for a quick look. Empty: nothing is tuned.
-    group : {"paper", "binary", "beyond", "ablation"}
-        The paper's table of all classifiers, its binary table, not in the paper, its ablation.
+    authors : dict or None
+        The grid of the authors' notebook, which has one for their network only.
+    group : {"paper", "binary", "beyond", "ablation", "classic"}
+        The paper's table of all classifiers, its binary table, not in the paper, its ablation, its classic readout.
     package : str or None
         The package that it needs beyond scikit-learn.
     java : bool
         Whether it needs Java.
+    rounding : bool
+        Whether rounding can decide its classes, so that another machine need not find the same.
     """
 
     name: str
     make: Callable[[Shape], Any]
     paper: Grid | Callable[[Shape], Grid] = field(default_factory=dict)
     small: Grid | Callable[[Shape], Grid] = field(default_factory=dict)
+    authors: Grid | None = None
     group: str = "paper"
     package: str | None = None
     java: bool = False
+    rounding: bool = False
 
     @property
     def binary(self) -> bool:
@@ -78,8 +85,10 @@ class Entry:
         return self.group == "binary"
 
     def grid(self, which: str, shape: Shape) -> Grid:
-        """Return the grid ``"paper"`` or ``"small"`` for a training set."""
-        grid = self.paper if which == "paper" else self.small
+        """Return the grid ``"paper"``, ``"small"`` or ``"authors"`` for a training set."""
+        grid = {"paper": self.paper, "small": self.small, "authors": self.authors}[which]
+        if grid is None:
+            raise ValueError(f"The authors' notebook has no grid for {self.name}: use --grid paper or small.")
         return grid(shape) if callable(grid) else grid
 
     def missing(self) -> str | None:
@@ -89,8 +98,14 @@ class Entry:
         return java_missing() if self.java else None
 
 
-ITERATIONS = [5, 20]
+GRIDS = ("small", "paper", "authors")
+"""Grids that are searched; any other is one configuration."""
+
 PHI = [round(0.1 * i, 1) for i in range(11)]
+ITERATIONS = [5, 20]
+SMALL: dict[str, Sequence[Any]] = {"phi": [0.5, 0.8, 1.0], "max_iter": ITERATIONS}
+PAPER: dict[str, Sequence[Any]] = {"activation": ["sigmoid", "tanh"], "phi": PHI, "max_iter": ITERATIONS}
+AUTHORS = PAPER | {"phi": PHI[5:10], "max_iter": [5, 10, 15]}
 
 
 def _forest_grid(shape: Shape) -> Grid:
@@ -143,7 +158,7 @@ ENTRIES = (
         paper={
             "criterion": ["gini", "entropy"],
             "splitter": ["best", "random"],
-            "max_features": ["sqrt", "log2", None],
+            "max_features": ["sqrt", "log2"],
         },
         small={"criterion": ["gini", "entropy"], "max_features": ["sqrt", None]},
     ),
@@ -163,6 +178,7 @@ ENTRIES = (
             "learning_rate": ["constant", "invscaling", "adaptive"],
         },
         small={"activation": ["tanh", "relu"], "solver": ["lbfgs"], "alpha": [0.01, 0.5]},
+        rounding=True,
     ),
     Entry(
         "RIPPER",
@@ -199,8 +215,10 @@ ENTRIES = (
     Entry(
         "LTCN",
         lambda shape: LTCNClassifier.paper(),
-        paper={"activation": ["sigmoid", "tanh"], "phi": PHI, "max_iter": ITERATIONS},
-        small={"phi": [0.5, 0.8, 1.0], "max_iter": ITERATIONS},
+        paper=PAPER,
+        small=SMALL,
+        authors=AUTHORS,
+        rounding=True,
     ),
     Entry(
         "GAM",
@@ -220,19 +238,23 @@ ENTRIES = (
     Entry(
         "LTCN slopes",
         lambda shape: LTCNClassifier.paper(inner="slopes"),
-        paper={"activation": ["sigmoid", "tanh"], "phi": PHI, "max_iter": ITERATIONS},
-        small={"phi": [0.5, 0.8, 1.0], "max_iter": ITERATIONS},
+        paper=PAPER,
+        small=SMALL,
+        authors=AUTHORS,
         group="beyond",
+        rounding=True,
     ),
     Entry("LTCNClassifier", lambda shape: LTCNClassifier(decision_metric="kappa"), group="beyond"),
     Entry("LTCNClassifierCV", lambda shape: LTCNClassifierCV(decision_metric="kappa"), group="beyond"),
     Entry(
         "FCM final state",
         lambda shape: LTCNClassifier.paper(readout="final"),
-        paper={"activation": ["sigmoid", "tanh"], "phi": PHI, "max_iter": ITERATIONS},
-        small={"phi": [0.5, 0.8, 1.0], "max_iter": ITERATIONS},
+        paper=PAPER,
+        small=SMALL,
+        authors=AUTHORS,
         group="beyond",
     ),
+    Entry("FCM 1e-15", lambda shape: FinalStateClassifier(), PAPER, SMALL, AUTHORS, group="classic", rounding=True),
     Entry("RidgeClassifierCV", lambda shape: RidgeClassifierCV(alphas=np.logspace(-4, 3, 8)), group="beyond"),
     Entry(
         "HistGradientBoosting",
@@ -250,14 +272,17 @@ ENTRIES = (
         "random inner weights",
         lambda shape: RandomInnerClassifier(),
         paper={"phi": PHI, "max_iter": ITERATIONS},
-        small={"phi": [0.5, 0.8, 1.0], "max_iter": ITERATIONS},
+        small=SMALL,
+        authors=AUTHORS,
         group="ablation",
+        rounding=True,
     ),
     Entry(
         "random outer weights",
         lambda shape: RandomOuterClassifier(),
         paper={"phi": PHI, "max_iter": ITERATIONS},
-        small={"phi": [0.5, 0.8, 1.0], "max_iter": ITERATIONS},
+        small=SMALL,
+        authors=AUTHORS,
         group="ablation",
     ),
 )

@@ -22,7 +22,7 @@ from typing import Any
 
 from .datasets import load
 from .protocol import N_FOLDS, WHOLE, Row, Task, evaluate, time_whole, usual
-from .registry import Entry, find
+from .registry import GRIDS, Entry, Shape, find
 from .results import Results, key_of
 
 logger = logging.getLogger(__name__)
@@ -81,6 +81,9 @@ def available(plan: Plan) -> list[Entry]:
 def tasks(plan: Plan) -> list[Task]:
     """Return every fold of the plan; classifiers for two classes take binary problems only, which is said."""
     entries, tasks = available(plan), []
+    for entry in entries:
+        for grid in set(plan.grids) & set(GRIDS):
+            entry.grid(grid, Shape(2, 1, 2))  # says so where there is no such grid
     left_out: dict[str, int] = {}
     sizes = {}
     for name in plan.datasets:
@@ -93,7 +96,8 @@ def tasks(plan: Plan) -> list[Task]:
                 left_out[entry.name] = left_out.get(entry.name, 0) + 1
                 continue
             for grid in plan.grids:
-                task = Task(name, entry.name, grid, plan.inner, plan.scale, plan.seed, "0")  # type: ignore[arg-type]
+                scale = "file" if grid == "authors" else plan.scale
+                task = Task(name, entry.name, grid, plan.inner, scale, plan.seed, "0")  # type: ignore[arg-type]
                 tasks += [replace(task, fold=str(fold)) for fold in range(N_FOLDS)]
     for name, count in left_out.items():
         logger.warning("%s takes two classes only: left out on %d of %d datasets.", name, count, len(plan.datasets))

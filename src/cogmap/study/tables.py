@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from ..core.types import Array
 from ..writing import whole
 from .comparison import against, average_ranks, complete, friedman
-from .datasets import CLEAN, LEAKING, PAPER, load
+from .datasets import BINARY, CLEAN, LEAKING, PAPER, load
 from .protocol import N_FOLDS, WHOLE
-from .registry import ENTRIES, REGISTRY
+from .registry import ENTRIES, GRIDS, REGISTRY
 
 SWAPPED = {"random outer weights": "random inner weights", "random inner weights": "random outer weights"}
 """The paper prints the two pairs of its ablation the wrong way round: a random readout cannot reach kappa .73."""
 
-COMPARABLE = 0.9
-"""Smallest share of the datasets over which a mean is compared with the paper's."""
+BESIDE = ("paper kappa", "Δ kappa", "paper accuracy", "Δ accuracy", "paper seconds")
+"""Columns of what the paper prints, and of differences to it."""
 
 
 @cache
@@ -38,14 +38,21 @@ def paper_numbers(table: str) -> pd.DataFrame:
 
 
 def method_names(results: pd.DataFrame) -> pd.Series:
-    """Name a method after its classifier, and after its grid where that is not the small one."""
-    other = results["grid"] != "small"
-    return results["classifier"].where(~other, results["classifier"] + " (" + results["grid"] + " grid)")
+    """Name a method after its classifier, after its grid where that is not the small one, after inner folds but 3.
+
+    The authors' grid has five inner folds, and only another number is said.
+    """
+    name = results["classifier"].where(
+        results["grid"] == "small", results["classifier"] + " (" + results["grid"] + " grid)"
+    )
+    usual = results["inner"] == np.where(results["grid"] == "authors", 5, 3)
+    return name.where(usual, name + ", " + results["inner"].astype(int).astype(str) + " inner folds")
 
 
 def select(results: pd.DataFrame, *, scale: str = "fold", seed: int = 42, inner: int | None = None) -> pd.DataFrame:
-    """Keep searched results of one protocol, with their method's name."""
-    kept = results["grid"].isin(["small", "paper"]) & (results["scale"] == scale) & (results["seed"] == seed)
+    """Keep searched results of one protocol, with their method's name; the authors' always scales the file."""
+    scaled = (results["scale"] == scale) | (results["grid"] == "authors")
+    kept = results["grid"].isin(GRIDS) & scaled & (results["seed"] == seed)
     if inner is not None:
         kept &= results["inner"] == inner
     rows = results[kept]
@@ -73,11 +80,16 @@ def _registry_order(method: str) -> tuple[int, str]:
 
 
 def scores_table(
-    results: pd.DataFrame, table: str, groups: tuple[str, ...], extra: tuple[str, ...] = ()
+    results: pd.DataFrame,
+    table: str,
+    groups: tuple[str, ...],
+    extra: tuple[str, ...] = (),
+    sets: tuple[str, ...] = PAPER,
 ) -> pd.DataFrame:
     """Return kappa, accuracy and training time of the methods of some groups beside the paper's table.
 
-    A method's mean over few of the datasets that others have cannot be compared, so it has no difference to the paper.
+    The paper's means are over `sets`: only a method that is finished on each of them is set beside them. A ~ marks
+    methods of which rounding decides some classes: another machine need not find the same.
     """
     kappa, accuracy = by_dataset(results), by_dataset(results, "accuracy")
     seconds, printed = whole_times(results), paper_numbers(table)
@@ -85,38 +97,31 @@ def scores_table(
     rows = []
     for method in kappa.columns:
         base = method.partition(" (")[0]
-        if base not in wanted or kappa[method].isna().all():
+        known = kappa[method].dropna()
+        if base not in wanted or known.empty:
             continue
         row: dict[str, Any] = {
             "method": method,
-            "sets": int(kappa[method].notna().sum()),
-            "kappa": kappa[method].mean(),
+            "sets": len(known),
+            "kappa": known.mean(),
             "accuracy": accuracy[method].mean(),
             "seconds": seconds[method].mean() if method in seconds else np.nan,
+            "rounding": "~" if REGISTRY[base].rounding else "",
         }
-        beside = _beside(row, printed, base)
-        if row["sets"] < COMPARABLE * len(kappa):
-            beside |= dict.fromkeys(("Δ kappa", "Δ accuracy"), np.nan)
-        rows.append(row | beside)
-    return (
-        pd.DataFrame(rows).sort_values("kappa", ascending=False, kind="stable").reset_index(drop=True)
-        if rows
-        else (pd.DataFrame(columns=["method", "sets", "kappa", "accuracy", "seconds"]))
-    )
+        theirs = "LTCN" if base == "LTCN slopes" else base
+        same = set(known.index) == set(sets) and theirs in printed.index
+        rows.append(row | (_beside(row, printed.loc[theirs]) if same else dict.fromkeys(BESIDE, np.nan)))
+    found = pd.DataFrame(rows, columns=["method", "sets", "kappa", "accuracy", "seconds", *BESIDE, "rounding"])
+    shown = found.drop(columns=[name for name in BESIDE if found[name].isna().all()])
+    # A mean over fewer datasets has no place among the others.
+    return shown.sort_values(["sets", "kappa"], ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _beside(row: dict[str, Any], printed: pd.DataFrame, name: str) -> dict[str, float]:
+def _beside(row: dict[str, Any], printed: pd.Series) -> dict[str, float]:
     """Return the paper's kappa, accuracy and seconds, and the differences of ours to the first two."""
-    if name not in printed.index:
-        return dict.fromkeys(("paper kappa", "Δ kappa", "paper accuracy", "Δ accuracy", "paper seconds"), np.nan)
-    kappa, accuracy, seconds = (float(printed.loc[name].get(key, "nan")) for key in ("kappa", "accuracy", "seconds"))
-    return {
-        "paper kappa": kappa,
-        "Δ kappa": row["kappa"] - kappa,
-        "paper accuracy": accuracy,
-        "Δ accuracy": row["accuracy"] - accuracy,
-        "paper seconds": seconds,
-    }
+    kappa, accuracy, seconds = (float(printed.get(key, "nan")) for key in ("kappa", "accuracy", "seconds"))
+    values = (kappa, row["kappa"] - kappa, accuracy, row["accuracy"] - accuracy, seconds)
+    return dict(zip(BESIDE, values, strict=True))
 
 
 def all_table(results: pd.DataFrame) -> pd.DataFrame:
@@ -126,9 +131,10 @@ def all_table(results: pd.DataFrame) -> pd.DataFrame:
 
 def binary_table(results: pd.DataFrame) -> pd.DataFrame:
     """Return the results on binary problems, with those classifiers that take no others."""
-    two = results[results["method"].isin(["GAM", "HyRS", "GAM (paper grid)", "HyRS (paper grid)"])]["dataset"].unique()
-    kept = _without_clean(results[results["dataset"].isin(two)])
-    return scores_table(kept, "binary", ("paper", "binary", "beyond"))
+    only_two = [entry.name for entry in ENTRIES if entry.binary]
+    two = results[results["classifier"].isin(only_two)]["dataset"].unique()
+    kept = results[results["dataset"].isin(two)]
+    return scores_table(kept, "binary", ("paper", "binary", "beyond"), sets=BINARY)
 
 
 def _without_clean(results: pd.DataFrame) -> pd.DataFrame:
@@ -166,24 +172,30 @@ def leaking_columns(X: Array, y: NDArray[np.intp]) -> int:
 
 
 def leak_table(results: pd.DataFrame) -> pd.DataFrame:
-    """Return kappa on the cardiotocography sets with and without the columns that hold the class."""
+    """Return kappa with and without the columns that hold the class, and what these add to a mean over 30 datasets.
+
+    Methods take part that are finished on both kinds.
+    """
     kappa = by_dataset(results)
     pairs = [(name, name + CLEAN) for name in LEAKING if name + CLEAN in kappa.index]
     if not pairs:
         return pd.DataFrame(columns=["method"])
-    return kappa.reindex([name for pair in pairs for name in pair]).T.rename_axis("method").reset_index()
+    table = kappa.reindex([name for pair in pairs for name in pair]).T.dropna()
+    gain = sum(table[name] - table[clean] for name, clean in pairs) / len(PAPER)
+    return table.assign(**{"Δ of the mean": gain}).rename_axis("method").rename_axis(None, axis=1).reset_index()
 
 
 def ablation_table(results: pd.DataFrame) -> pd.DataFrame:
     """Return the ablation beside the paper's two pairs of numbers, put right."""
-    table = scores_table(_without_clean(results), "ablation", ("ablation",), extra=("LTCN",))
+    table = scores_table(_without_clean(results), "ablation", ("ablation",), extra=("LTCN", "LTCN slopes"))
     printed, full = paper_numbers("ablation"), paper_numbers("results")
-    for i, method in table["method"].items():
-        base = str(method).partition(" (")[0]
-        source = full.loc["LTCN"] if base == "LTCN" else printed.loc[SWAPPED[base]]
-        for key in ("kappa", "accuracy"):
-            table.loc[i, f"paper {key}"] = float(source[key])
-            table.loc[i, f"Δ {key}"] = table.loc[i, key] - float(source[key])
+    for i, row in table.iterrows():
+        base = str(row["method"]).partition(" (")[0]
+        if row["sets"] == len(PAPER):
+            source = printed.loc[SWAPPED[base]] if base in SWAPPED else full.loc["LTCN"]
+            for key in ("kappa", "accuracy"):
+                table.loc[i, f"paper {key}"] = float(source[key])
+                table.loc[i, f"Δ {key}"] = row[key] - float(source[key])
     return table.drop(columns=["paper seconds"], errors="ignore")
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogmap.core.explain.effect_axis import category_axis, number_axis, quantile_points, weighted_quantile
@@ -107,6 +107,7 @@ def test_the_mean_over_the_rows_is_the_mean_prediction(table, bins):
     assert found.mean[0] == pytest.approx(expected, abs=1e-12)
 
 
+@settings(max_examples=40)
 @given(tables(), st.integers(1, 12))
 def test_weights_are_repeated_rows_and_order_does_not_matter(table, bins):
     rows, weight, rng = table
@@ -124,6 +125,7 @@ def test_a_feature_that_the_prediction_does_not_read_is_flat(table, bins):
     np.testing.assert_allclose(found.curve, np.broadcast_to(found.mean, found.curve.shape), atol=1e-10)
 
 
+@settings(max_examples=40)
 @given(tables(), st.integers(1, 12))
 def test_a_mirrored_feature_has_the_mirrored_effect_where_each_value_is_a_point(table, bins):
     rows, weight, _ = table
@@ -218,6 +220,7 @@ def test_categories_are_not_judged_by_rows_that_do_not_exist(rng):
     assert np.abs(everywhere - everywhere[0] - place).max() > 10
 
 
+@settings(max_examples=40)
 @given(tables())
 def test_repeated_rows_of_categories_are_weights(table):
     rows, weight, rng = table
@@ -274,6 +277,7 @@ def test_parts_that_no_row_connects_have_the_means_of_their_rows(rng):
         assert read[part].mean() == pytest.approx(own[part].mean(), abs=1e-9)
 
 
+@settings(max_examples=40)
 @given(tables(), st.integers(1, 4))
 def test_a_surface_of_weighted_rows_is_that_of_repeated_ones(table, bins):
     rows, weight, rng = table

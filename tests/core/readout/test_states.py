@@ -113,3 +113,23 @@ def test_leave_one_out_in_every_space_and_of_a_row_that_alone_determines_its_fit
     expected = target[1:] - (target[1:] - fitted[1:]) / (1 - 0.5 * leverage[1:])[:, None]
     np.testing.assert_allclose(outside[1:], expected, rtol=1e-12)
     assert (outside[0] == target[0]).all()
+
+
+@pytest.mark.parametrize(("n", "width"), [(300, 120), (60, 150), (90, 91)])
+@pytest.mark.parametrize("least", [1.0, 1e-4, 1e-9, 1e-13])
+def test_triangular_and_singular_solutions_are_the_pseudoinverse(n, width, least, rng):
+    """Singular values that fall to `least` decide which way is gone; SVD is the truth for both."""
+    left, right = (np.linalg.qr(rng.normal(size=(size, min(n, width))))[0] for size in (n, width))
+    H = left * np.geomspace(1.0, least, min(n, width)) @ right.T
+    target, ones = rng.normal(size=(n, 3)), np.ones(n)
+    found = moore_penrose([H], target, ones, ones)
+    U, s, Vt = np.linalg.svd(np.hstack([H, ones[:, None]]), full_matrices=False)
+    solution = (Vt.T / s) @ (U.T @ target)
+    rounding = 1e-15 * s[0] / s[-1] * np.abs(solution).max()
+    np.testing.assert_allclose(found.readout.weights[0], solution[:-1], atol=100 * rounding)
+    np.testing.assert_allclose(found.readout.bias, solution[-1], atol=100 * rounding)
+    assert found.rank == len(s)
+    assert found.condition == pytest.approx(s[0] / s[-1], rel=max(1e-6, 1e-14 * s[0] / s[-1]))
+    if n > width:
+        without = target - (target - U @ (U.T @ target)) / (1 - (U**2).sum(axis=1))[:, None]
+        np.testing.assert_allclose(found.outside, without, atol=1e-12 * s[0] / s[-1])

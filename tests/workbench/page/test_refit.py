@@ -6,7 +6,7 @@ import pytest
 from cogmap import LTCNClassifier
 from tests.workbench.page.conftest import new_page, serving
 
-N_ROWS = 5_000
+N_ROWS, SLOW = 5_000, 120_000
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +25,14 @@ def test_progress_is_shown_and_the_refit_is_cancelled_and_begun_again(browser, m
     with serving(bench) as url:
         page = new_page(browser, url, closing)
         bar = page.get_by_role("progressbar", name="Refit")
-        bar.wait_for()
+        bar.wait_for(timeout=SLOW)
         assert float(bar.get_attribute("max")) > 1
         page.get_by_role("button", name="Cancel").click()
-        page.get_by_role("button", name="Fit again").wait_for()
+        page.get_by_role("button", name="Fit again").wait_for(timeout=SLOW)
         assert bench.progress()["state"] == "cancelled"
         page.get_by_role("button", name="Fit again").click()
-        bar.wait_for()
-        bar.wait_for(state="detached", timeout=120_000)
+        bar.wait_for(timeout=SLOW)
+        bar.wait_for(state="detached", timeout=SLOW)
         assert bench.progress()["state"] == "done"
         page.get_by_role("tab", name="History").click()
         assert "accuracy" in page.locator(".entry").first.text_content()
