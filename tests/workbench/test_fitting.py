@@ -4,6 +4,7 @@ A process takes seconds to start, so each test follows one through all that can 
 """
 
 import os
+import pickle
 import threading
 import time
 
@@ -11,8 +12,24 @@ import numpy as np
 
 from cogmap import LTCNClassifierCV
 from cogmap.workbench import Workbench
-from cogmap.workbench.fitting import Worker
+from cogmap.workbench.fitting import Worker, pickled
 from tests.workbench.conftest import EDGE, SAID
+
+
+class Asked:
+    """A value that is asked while it is pickled, at first: one more thing is remembered in between."""
+
+    times = 0
+
+    def __reduce__(self):
+        self.times += 1
+        if self.times < 4:
+            raise RuntimeError("dictionary changed size during iteration")
+        return int, (7,)
+
+
+def test_a_model_may_be_asked_while_a_job_is_sent():
+    assert pickle.loads(pickled([Asked()])) == [7]
 
 
 def process_of(bench):

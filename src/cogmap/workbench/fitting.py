@@ -26,6 +26,9 @@ from ..knowledge import Knowledge
 from ..report.subject import Subject
 from .measuring import Measured, fit_under, measure, n_steps, relevance_shares
 
+ATTEMPTS = 50
+"""How often a job is pickled again, because its model was asked meanwhile."""
+
 log = logging.getLogger("cogmap.workbench")
 
 
@@ -158,7 +161,7 @@ class Run:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            pickle.dump(job, self._process.stdin)
+            self._process.stdin.write(pickled(job))
             self._process.stdin.flush()
             while not self._over:
                 report: Report = pickle.load(self._process.stdout)
@@ -171,6 +174,14 @@ class Run:
                 _end(self._process)
                 code = self._process.returncode
                 self._tell(Report("failed", f"The fit ended without a result (code {code}): try again."))
+
+
+def pickled(job: Any) -> bytes:
+    """Return the bytes of a job whose model may be asked meanwhile, and then remembers more: a dictionary grows."""
+    for _ in range(ATTEMPTS):
+        with suppress(RuntimeError):
+            return pickle.dumps(job)
+    return pickle.dumps(job)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
