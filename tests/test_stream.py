@@ -227,9 +227,10 @@ def test_files(kind, rows, tmp_path):
 def test_progress_is_told_for_each_pass(rows):
     told = []
     stream.fit(blocks_of(300, *rows), progress=told.append)
-    assert [one.number for one in told] == list(range(1, len(told) + 1))
-    assert told[0].n_rows is None
-    assert all(one.rows == one.n_rows == N_ROWS and one.seconds_left == 0 for one in told[1:])
+    last = {one.number: one for one in told}  # a pass that takes long tells more often
+    assert list(last) == list(range(1, len(last) + 1))
+    assert last.pop(1).n_rows is None
+    assert all(one.rows == one.n_rows == N_ROWS and one.seconds_left == 0 for one in last.values())
 
 
 def test_progress_on_stderr(rows, capsys):
