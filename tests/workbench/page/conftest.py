@@ -88,7 +88,7 @@ def new_page(browser, url, closing, width=1400, height=900, **options):
     context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
     closing.append(context.close)
     page = context.new_page()
-    page.set_default_timeout(8000)
+    page.set_default_timeout(60_000)
     page.complaints = []
     page.on("console", lambda message: page.complaints.append(message.text))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))

@@ -123,7 +123,7 @@ def test_a_contradiction_is_told_in_words_and_can_be_replaced(opened):
     assert page.bench.state()["version"] == 1
     page.get_by_label("Withdraw earlier statements").check()
     page.get_by_role("button", name="State it and refit").click()
-    page.get_by_text("no edge").first.wait_for()
+    page.locator(".knowledge").get_by_text("no edge").first.wait_for()
     assert [one["kind"] for one in page.bench.state()["statements"]] == ["forbid"]
 
 
