@@ -1,0 +1,69 @@
+"""What members and constants of the default stack buy: each variant less the stack as it is, on the same folds.
+
+Run: COGMAP_DATA=… COGMAP_MORE=… python benchmarks/members.py [--datasets A,B] [--folds 2] [--max-rows 6000]
+"""
+
+import argparse
+import os
+import time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from data import MORE, PAPER, SEEDS, load
+from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss
+from sklearn.model_selection import StratifiedKFold
+
+from cogmap import LTCNClassifierCV
+from cogmap.core.readout import metric, regions
+from cogmap.estimators import tuned
+
+VARIANTS = {
+    "no rows remembered with a network": (tuned, "JOINED_ROWS", (1, 0)),
+    "regions of 3,000 rows": (regions.cut_boxes, "__defaults__", (3000,)),
+    "regions of 6,000 rows": (regions.cut_boxes, "__defaults__", (6000,)),
+    "metrics of single concepts": (metric, "METRIC_CONCEPTS", 0),
+    "three rounds of a metric": (metric, "METRIC_ROUNDS", 3),
+    "fewer folds of a metric": (metric, "METRIC_FOLDS", {400: 3, 6000: 2}),
+}
+
+
+def scores(X, y, train, test):
+    """Return accuracy, kappa, log loss and processor seconds of one fold."""
+    start = time.process_time()
+    model = LTCNClassifierCV(n_jobs=1).fit(X[train], y[train])
+    seconds, P = time.process_time() - start, np.clip(model.predict_proba(X[test]), 1e-9, 1)
+    predicted = model.classes_[P.argmax(axis=1)]
+    found = accuracy_score(y[test], predicted), cohen_kappa_score(y[test], predicted)
+    return np.array([*found, log_loss(y[test], P, labels=range(y.max() + 1)), seconds])
+
+
+def main():
+    """Print a line for each variant and set, and the means."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets")
+    parser.add_argument("--folds", type=int, default=2)
+    parser.add_argument("--max-rows", type=int, default=6000)
+    given = parser.parse_args()
+    sizes = PAPER | MORE
+    names = given.datasets.split(",") if given.datasets else [n for n in sizes if sizes[n] <= given.max_rows]
+    gains = {variant: [] for variant in VARIANTS}
+    for name in names:
+        X, y = load(name)
+        seed = SEEDS["paper" if name in PAPER else "more"]
+        folds = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))[: given.folds]
+        base = np.mean([scores(X, y, *fold) for fold in folds], axis=0)
+        for variant, (home, constant, value) in VARIANTS.items():
+            kept = getattr(home, constant)
+            setattr(home, constant, value)
+            found = np.mean([scores(X, y, *fold) for fold in folds], axis=0)
+            setattr(home, constant, kept)
+            gains[variant].append([*(found - base)[:3], found[3] / base[3]])
+            print(name, variant, *np.round(gains[variant][-1], 4), sep="  ", flush=True)
+    print("means: accuracy, kappa, log loss, and times the cost")
+    for variant, rows in gains.items():
+        print(f"{variant:<36}", *np.round(np.mean(rows, axis=0), 4))
+
+
+if __name__ == "__main__":
+    main()
