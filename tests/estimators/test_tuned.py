@@ -13,7 +13,7 @@ from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
 from cogmap.core.decision.decision import class_covariance, decide
 from cogmap.core.sums.rows import JudgeScores
 from cogmap.estimators import tuned
-from cogmap.estimators.stacking import ONE_HOT, least_squares, stack_weights
+from cogmap.estimators.stacking import ONE_HOT, least_squares, stack_weights, worthwhile_weights
 from cogmap.estimators.tuned import block_labels
 
 
@@ -41,9 +41,9 @@ def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     assert len(search.cv_results_["params"]) == 4
 
 
-def member(raw, codes, weight):
+def member(raw, codes, weight, dear=False):
     network = SimpleNamespace(between=class_covariance(raw, codes, weight))
-    return SimpleNamespace(scores=JudgeScores(raw, codes, weight), network=network)
+    return SimpleNamespace(scores=JudgeScores(raw, codes, weight), network=network, dear=dear)
 
 
 def test_a_member_that_went_astray_leaves_the_others_their_weights(rng):
@@ -85,7 +85,7 @@ def test_a_stack_has_the_least_log_loss_that_scores_of_one_decision_allow(rng):
 
 
 def test_rows_are_remembered_for_each_number_of_terms_and_with_a_network(wine, monkeypatch):
-    monkeypatch.setattr(tuned, "stack_weights", lambda members: np.eye(len(members))[-1])
+    monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.eye(len(members))[-1])
     monkeypatch.setattr(tuned, "JOINED_ROWS", (178, 178))
     search = LTCNClassifierCV(inner="slopes", pairs=False).fit(*wine)
     tried = [(params["terms"], params["cases"]) for params in search.cv_results_["params"]]
@@ -152,6 +152,17 @@ def test_members_that_tell_little_are_left_out(rng):
     poor = target / 20 + rng.normal(size=(400, 3))
     found = stack_weights([member(raw, codes, weight) for raw in (poor, good)])
     np.testing.assert_array_equal(found, [0.0, 1.0])
+
+
+@pytest.mark.parametrize(("shared", "asked"), [(0.88, False), (0.0, True)])
+def test_a_member_that_is_dear_to_ask_must_be_worth_it(rng, shared, asked):
+    """Both have a weight of their own; where they share most of their errors, one of them hardly lowers the loss."""
+    codes, weight = rng.integers(0, 2, 4000), np.ones(4000)
+    target, error = np.eye(2)[codes], rng.normal(size=(4000, 2)) / 3
+    other = target + shared * error + 0.3 * rng.normal(size=(4000, 2))
+    stack = [member(target + error, codes, weight), member(other, codes, weight, dear=True)]
+    assert stack_weights(stack)[1] > 0
+    assert (worthwhile_weights(stack)[1] > 0) == asked
 
 
 def test_the_stack_is_one_network(wine):

@@ -19,6 +19,9 @@ ONE_HOT = np.array([0.0, 1.0])
 LEAST_WEIGHT = 0.1
 """Least share of a member of the stack in the sum of all weights."""
 
+WORTH = 0.03
+"""Share by which the log loss must fall for members that are dear to ask."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -43,6 +46,11 @@ class Candidate:
     def scores(self) -> JudgeScores:
         """Leave-one-out scores of the rows that judge, on the scale of the one-hot."""
         return self.network.scores
+
+    @property
+    def dear(self) -> bool:
+        """Whether a prediction compares a row with all others: those remembered with a network have no regions."""
+        return bool(self.params["cases"] == "joined")
 
     @property
     def complexity(self) -> tuple[bool, bool, int, float]:
@@ -90,6 +98,21 @@ def stack_weights(members: Sequence[Candidate]) -> Array:
             return weights
         kept = kept[enough]
     return start
+
+
+def worthwhile_weights(members: Sequence[Candidate]) -> Array:
+    """Return the weights of a stack; members that are dear to ask have some only if they lower its log loss enough."""
+    weights, dear = stack_weights(members), np.array([member.dear for member in members])
+    if not weights[dear].any() or dear.all():
+        return weights
+    fewer = np.zeros(len(members))
+    fewer[~dear] = stack_weights([member for member in members if not member.dear])
+    return fewer if fewer.any() and _loss(members, fewer) < (1 + WORTH) * _loss(members, weights) else weights
+
+
+def _loss(members: Sequence[Candidate], weights: Array) -> float:
+    judged, between, _ = together(members, weights)
+    return log_loss(decide(judged, between, "accuracy", ONE_HOT)(judged.raw), judged.codes, judged.weight)
 
 
 def least_squares(members: Sequence[JudgeScores]) -> Array:

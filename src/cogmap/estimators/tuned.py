@@ -32,7 +32,7 @@ from ..knowledge.edges import check_terms
 from .base import NetworkClassifier, refused_parameters
 from .classifier import LTCNClassifier
 from .fitting import fit_arrays
-from .stacking import ONE_HOT, Candidate, loo_scores, stack_weights, together
+from .stacking import ONE_HOT, Candidate, loo_scores, together, worthwhile_weights
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 TIE = 1e-9
@@ -238,7 +238,7 @@ feature_importances_, fitted_
         best = self._best(candidates)
         weights = np.array([float(c is best) for c in candidates])
         if self.combine == "stack":
-            stacked = stack_weights(candidates)
+            stacked = worthwhile_weights(candidates)
             weights = stacked if stacked.any() else weights
         self._report(candidates, weights, best)
         members, weights = [c for c, w in zip(candidates, weights, strict=True) if w > 0], weights[weights > 0]
