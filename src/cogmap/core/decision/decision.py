@@ -41,8 +41,9 @@ SAME_DIRECTION = 1e-7
 LEAST_SHARPNESS = 1e-3
 """Largest difference of any log-odds where the largest raw score is to decide and is worth nothing."""
 
-MOST_STEPS, SOLVED = 200, 1e-12
-"""Newton steps of the calibration at most, and the decrease of the log loss below which it is solved."""
+MOST_STEPS, SOLVED, FLAT = 200, 1e-12, 1e-12
+"""Newton steps of the calibration at most, the decrease of the log loss below which it is solved, and the share of the
+largest curvature below which a direction has none: parts that say the same share what they say."""
 
 
 @dataclass(frozen=True)
@@ -235,8 +236,10 @@ def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array, n_bound
         gradient, curvature = _derivatives(parts, aim, share, probability)
         free = (factors > least) | (gradient < 0)
         step = np.zeros(len(parts))
-        step[free] = -np.linalg.lstsq(curvature[np.ix_(free, free)], gradient[free], rcond=1e-14)[0]
+        step[free] = -np.linalg.lstsq(curvature[np.ix_(free, free)], gradient[free], rcond=FLAT)[0]
         if -gradient @ step < SOLVED:
+            # Twice as many digits for the price of a sum: what is left may not depend on where the steps ended.
+            factors = np.maximum(factors + step, least)
             break
         length, moved = 1.0, np.inf
         while length > 1e-10:
