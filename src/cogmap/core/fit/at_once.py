@@ -25,10 +25,9 @@ from ..sums.rows import JudgeScores, States
 from ..sums.sources import only_block
 from ..sums.space import NUMPY
 from ..trajectory.increments import Course, lockstep
-from ..trajectory.innovations import Basis
 from ..types import Array
 from .network import Draft
-from .shrinking import Innovations, innovations, shrink
+from .shrinking import innovations, shrink
 
 LONG = 50
 """Iterations beyond which the fixed point is looked for before room for all of them is taken."""
@@ -36,15 +35,11 @@ LONG = 50
 
 @dataclass(frozen=True)
 class ReadoutFit:
-    """A readout, its leave-one-out scores, and the covariance of the one-hot with its scores from inside.
-
-    `innovations` are what was read, where it was innovations.
-    """
+    """A readout, its leave-one-out scores, and the covariance of the one-hot with its scores from inside."""
 
     solved: ReadoutFacts
     scores: JudgeScores
     between: Array
-    innovations: Innovations | None = None
 
     @property
     def error(self) -> float:
@@ -64,14 +59,14 @@ def solve(plan: Draft) -> ReadoutFit:
             return _by_rows(plan, float(alpha))
         return _ridge(plan, float(alpha), n_iter)
     if plan.settings.cases:
-        return with_cases(plan, innovations(plan))
+        return _with_cases(plan)
     total = plan.census.total
     candidates = []
     few = total < FEW_ROWS * n_concepts
     # More concepts than innovations leave no room for any iteration, and a ridge reads concepts better.
     if n_concepts < CONCEPTS_PER_ROW * total and not (few and n_concepts > MAX_RANK):
         known = innovations(plan)
-        candidates.append(ReadoutFit(*shrink(plan, known, known.designs), known))
+        candidates.append(ReadoutFit(*shrink(plan, known, known.designs)))
     if few:
         candidates.append(_by_rows(plan, None))
     return min(candidates, key=lambda solution: solution.error)
@@ -130,18 +125,12 @@ def _by_rows(plan: Draft, alpha: float | None) -> ReadoutFit:
     return _judged(plan, block, solved, best.fitted, best.outside)
 
 
-def with_cases(plan: Draft, known: Innovations | None) -> ReadoutFit:
-    """Read innovations together with cases; without innovations the cases are read alone."""
-    block = only_block(plan.states)
+def _with_cases(plan: Draft) -> ReadoutFit:
+    """Read innovations together with cases."""
+    block, known = only_block(plan.states), innovations(plan)
     weight = block.weight
     target, total = inverse_one_hot(block.codes, block.n_classes, plan.network.activation), weight.sum()
-    if known is None:
-        # The constant alone is an innovation.
-        first = np.full((1, 1), total**-0.5)
-        basis = Basis((np.empty(0, np.intp),), (np.empty(0),), first, np.eye(1))
-        Q = np.full((len(weight), 1), first[0, 0])
-    else:
-        basis, Q = known.basis, known.of_all_rows()
+    basis, Q = known.basis, known.of_all_rows()
     active = active_rows(Q, basis.ends, total, block.unit)
     fit = fit_cases(block.initial, plan.reference, basis, Q, active, target, weight, block.unit)
     solved = ReadoutFacts(
