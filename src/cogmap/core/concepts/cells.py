@@ -39,6 +39,7 @@ class Cells:
     @property
     def tie(self) -> float:
         """Largest gap between values that share a group."""
+        # The outermost cells hold the column's ends themselves, so the tie is that of `rank_knots` in every pass.
         return float(TIE * (self.high[-1] - self.low[0]))
 
     @property
@@ -110,12 +111,14 @@ def _count(x: Array, weight: Array, low: Array, high: Array, n_parts: int) -> tu
     order = np.argsort(x)
     x, weight = x[order], weight[order]
     at = np.searchsorted(low, x, side="right") - 1
+    # Below all intervals `at` is −1 and reads the last one, which the first condition undoes.
     inside = (at >= 0) & (x <= high[at])
     x, weight, at = x[inside], weight[inside], at[inside]
     # Halves first: the width of the widest column that is allowed is not a number, that of its halves is.
     width = (high / 2 - low / 2)[at]
     # Half of the smallest number is 0: an interval of that width holds its two ends only.
     share = np.where(width > 0, x / 2 - low[at] / 2, x > low[at]) / np.where(width > 0, width, 1.0)
+    # The upper end of an interval is in its last part, not in one of its own.
     part = at * n_parts + np.minimum((share * n_parts).astype(np.intp), n_parts - 1)
     size = len(low) * n_parts
     least, most = np.full(size, np.inf), np.full(size, -np.inf)

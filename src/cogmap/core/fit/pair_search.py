@@ -67,6 +67,7 @@ def search(states: Source[States], plan: Pieces, total: float) -> Choice | None:
         return None
     curves = halves.solved(np.arange(plan.n_curves), FIRST)
     weight, other_weight, residual, other_residual = states.reduce(partial(_cells, plan, curves)).host
+    # Pairs chosen by all rows will be read; what the halves choose judges how many, and how far they are penalised.
     scores = [
         _scores(plan, weight, residual),
         _scores(plan, other_weight, other_residual),
@@ -107,6 +108,7 @@ def _joined(plan: Pieces, scores: Sequence[Array], most: float) -> Choice:
     turns = np.argsort(np.concatenate([np.arange(len(own)) for own in best[:2]]), kind="stable")
     extra = np.concatenate(best[:2])[turns]
     extra = extra[~np.isin(extra, best[2])]
+    # Once each, in the order of the turns: where pairs occur first, since `unique` itself sorts them.
     extra = extra[np.sort(np.unique(extra, return_index=True)[1])]
     extra = extra[np.cumsum(size[extra]) <= JUDGING_COLUMNS * most]
     kept = np.sort(np.concatenate([best[2], extra]))
@@ -141,6 +143,7 @@ def _cells(plan: Pieces, curves: Ridge, space: Space) -> Callable[[States], Tota
         fitted = plan.fill(space, own.initial, 0) @ slope + offset
         left = (space.one_hot(own.codes, own.n_classes) - fitted) * own.weight[:, None]
         c = space.hstack([space.ones(own.initial), ramps.of(space, own.initial)]) @ corners
+        # One class at a time: memberships times the residuals of all would take as many times the memory.
         return (c * own.weight[:, None]).T @ c, xp.stack([(c * left[:, k : k + 1]).T @ c for k in range(own.n_classes)])
 
     def of_part(block: States) -> Totals:

@@ -71,6 +71,7 @@ def innovations(draft: Draft) -> Innovations:
     else:
         basis = _sampled_basis(draft, sizes, max_rank)
         work = partial(mapped, draft.network, draft.reference, basis)
+        # Few rows are kept, since `shrink` reads them again; of many it reads the judges alone.
         designs = draft.states.map(work, basis.ends[-1] + n_classes) if draft.few else draft.states.through(work)
     # One pass has all that follows: the fixed point, the whitening, and the classes' sums in the whitened basis.
     gram, changes = designs.reduce(summed).host
@@ -86,8 +87,10 @@ def _of_few_rows(draft: Draft, max_rank: int) -> tuple[Basis, Source[Design]]:
     block = only_block(draft.states)
     basis, F = grow(_until_fixed_point(draft, block.initial), block.weight, max_rank)
     ZY, end = NUMPY.times_triangle(F, basis.map, block.n_classes), basis.ends[-1]
+    # The map was built on rows times √w; a design has its weights apart.
     ZY[:, :end] /= np.sqrt(block.weight)[:, None]
     ZY[:, end:] = NUMPY.one_hot(block.codes, block.n_classes)
+    # The increments ended before the fixed point already: nothing is to be cut off again.
     moving = np.full(len(basis.columns), np.inf)
     design = Design(ZY, moving, block.codes, block.weight, block.unit, block.n_classes, block.even)
     return basis, Blocks(lambda: [design], draft.source.n_rows)
@@ -225,6 +228,7 @@ def _scored(factors: Array, scale: tuple[float, float], space: Space) -> Callabl
 def _between(readout: ShrunkReadout, sums: Array, census: Range, span: float) -> Array:
     """Return the covariance of the one-hot with the fitted scores on its scale, from the class sums of Q alone."""
     shrunk = readout.shrinkage_of_columns[:, None] * readout.coefficients
+    # The fit is Q times coefficients, so that its class sums follow from those of Q; they add up to its mean.
     of_class = sums[: len(shrunk)].T @ shrunk / census.total
     prior = census.mass / census.total
     between: Array = (of_class - np.outer(prior, of_class.sum(axis=0))) / span

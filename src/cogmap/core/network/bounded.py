@@ -47,12 +47,14 @@ def bounded_least_squares(A: Array, c: Array, lower: Array, upper: Array, noise:
     """
     held = lower == upper
     w = _shortest(A, c, held, lower, noise)
+    # A shortest solution with fewer conditions that keeps all bounds is the shortest of all: no further step is needed.
     if not _inside(w, lower, upper):
         held, value = _held_by_fit(A, c, lower, upper, noise)
         w = _shortest(A, c, held, value, noise)
         if not _inside(w, lower, upper):
             held, value = _held_by_length(A, w, lower, upper, held, noise)
             w = _shortest(A, c, held, value, noise)
+    # What is still outside is rounding; the bounds are promised to the last bit.
     return np.clip(w, lower, upper)
 
 
@@ -81,6 +83,7 @@ def _held_by_fit(A: Array, c: Array, lower: Array, upper: Array, noise: float) -
     P, d = A[:, bounded], target
     for _ in range(2):  # Once leaves a rounding error of the size of what was taken away.
         P, d = P - Q @ (Q.T @ P), d - Q @ (Q.T @ d)
+    # Of a column that the others explain rounding is left; as 0 it has no gradient, and is never set free.
     P = np.where(np.linalg.norm(P, axis=0) > noise, P, 0.0)
     rounding = STATIONARY * np.linalg.norm(A[:, bounded], axis=0) * np.linalg.norm(target)
     rounding = np.maximum(rounding, np.finfo(np.float64).tiny)
@@ -99,6 +102,7 @@ def _active_set(P: Array, d: Array, lower: Array, upper: Array, rounding: Array)
     """
     x = np.where(np.abs(lower) <= np.abs(upper), lower, upper)
     free, stuck = np.zeros(len(x), bool), np.zeros(len(x), bool)
+    # Without rounding every step lowers the error, so no set of free entries returns; the limit is for rounding.
     for _ in range(10 * len(x)):
         pull = P.T @ (d - P @ x)
         inwards = np.maximum(np.where(x == lower, pull, -np.inf), np.where(x == upper, -pull, -np.inf))
@@ -128,6 +132,7 @@ def _step(P: Array, d: Array, x: Array, free: Mask, lower: Array, upper: Array) 
         share[beyond] = (limit[beyond] - x[beyond]) / (z[beyond] - x[beyond])
         x = np.clip(x + share.min() * (z - x), lower, upper)
         met = beyond & (share == share.min())
+        # The limit itself, not the rounded sum: whether an entry is at a bound is asked by equality.
         x[met], free[met] = limit[met], False
     return x, free
 
@@ -149,6 +154,7 @@ def _held_by_length(A: Array, w: Array, lower: Array, upper: Array, held: Mask, 
     h = np.concatenate([sign * (bound - w)[free][mine] for sign, bound, mine in sides])
     if h.max(initial=0.0) <= 0:
         return held, value
+    # Dividing h divides z, and leaves the bounds that it meets; both parts of the problem are then of one size.
     dual, _ = nnls(np.vstack([G.T, h / h.max()]), np.r_[np.zeros(N.shape[1]), 1.0])
     # What rounding leaves above 0 would hold an entry that no bound holds.
     active = dual > UNMOVED * dual.max(initial=0.0)

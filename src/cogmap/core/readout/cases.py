@@ -72,7 +72,9 @@ def solve_dual(K: Array, target: Array, sample_weight: Array, unit: Array, alpha
     # The constant is free: it takes what makes the dual coefficients sum to 0.
     constant = ones @ target / ones.sum()
     a = a - np.outer(ones, constant)
+    # (K + α W⁻¹) a = y − q: what a ridge leaves of the target is the penalty times a, without a product with K.
     fitted = target - penalty[:, None] * a
+    # Of P, not of G: the constant's own leverage is in it, and is not to be added.
     diagonal = np.einsum("ij,ij->i", inverse, inverse) - ones**2 / ones.sum()
     smoother = 1 - penalty * diagonal
     outside = leave_one_out(NUMPY, target, fitted, smoother / sample_weight, unit)
@@ -141,6 +143,8 @@ def fit_cases(
     # The largest eigenvalue of the kernel is below its trace, and the smallest penalty bounds the smallest from below.
     trace = len(cases) + np.einsum("ij,ij->", features, features)
     condition = (trace + alpha / sample_weight.min()) / (alpha / sample_weight.max())
+    # Column 0 of Q is 1 / √Σw. Features of a row and of the cases have the root of the importance each: together it
+    # stands in the place of a shrink factor.
     coefficients = np.vstack([dual.constant * np.sqrt(total), gated.T @ dual.coefficients])
     trajectory = ShrunkReadout(reference, basis, coefficients, importance, gate_caps(basis.ends, total))
     readout = CaseReadout(trajectory, metric, cases, dual.coefficients)

@@ -59,6 +59,7 @@ class Gram:
 
     def add(self, Z: Array) -> None:
         """Add Z Zᵀ."""
+        # A factor may have taken the diagonal's place. Z in numpy's order is Zᵀ in that of BLAS: nothing is copied.
         np.fill_diagonal(self.matrix, self.diagonal)
         dsyrk(1.0, Z.T, beta=1.0, c=self.matrix, trans=1, lower=1, overwrite_c=1)
         self.diagonal = np.diagonal(self.matrix).copy()
@@ -83,6 +84,7 @@ class Gram:
             block = np.tril(G[part, part], -1)
             G[part, part] = block + block.T
         np.fill_diagonal(G, self.diagonal + alpha)
+        # Not cleaned: what LAPACK would set to 0 below the diagonal is G, which the next penalty needs.
         _, failed = dpotrf(G, lower=0, overwrite_a=1, clean=0)
         if failed:
             least = self.trace / UNTRUSTWORTHY_CONDITION
@@ -138,6 +140,7 @@ def solve_dual(problem: Problem, gram: Gram, target: Array, alpha: float) -> Sol
     """Solve for one penalty; the problem says which decay and iterations G belongs to."""
     mean, weight, root = problem.mean(target), problem.sample_weight, problem.root
     dual, diagonal = gram.inverse_of_penalised(alpha, root * (target - mean))
+    # A ridge leaves the residual α P ỹ: the fit needs no product with G.
     fitted = target - alpha * dual / root
     smoother = 1 - alpha * diagonal
     outside = leave_one_out(NUMPY, target, fitted, 1 / weight.sum() + smoother / weight, problem.unit)
@@ -175,6 +178,7 @@ def standardise(E: Array, sample_weight: Array) -> tuple[Array, Array]:
     mean, scale = np.empty(E.shape[1]), np.empty(E.shape[1])
     for part in _parts(E.shape[1]):
         columns = E[:, part]
+        # By its ends: about its rounded mean, a constant column has a spread of rounding, seldom of 0.
         varies = columns.max(axis=0) > columns.min(axis=0)
         mean[part] = sample_weight @ columns / total
         columns -= mean[part]
@@ -259,6 +263,7 @@ def choose(problem: Problem, target: Array, tol: float) -> Choice:
     for t, (Z, mean, scale) in enumerate(read(problem, tol)):
         _add(grams, decays, Z, t)
         columns.append((mean, scale))
+        # Now or never: G of these iterations is gone once the next one is added.
         if t in RIDGE_ITERATIONS:
             search.look(grams[0], decays[0], columns)
     for gram, decay in zip(grams, decays, strict=True):
@@ -296,6 +301,7 @@ def _add(grams: list[Gram], decays: Sequence[float], Z: Array, t: int) -> None:
     if len(grams) == 1:
         grams[0].add(Z)
         return
+    # Decays weigh one and the same Z Zᵀ, which is most of the work.
     new = Gram.zeros(len(Z))
     new.add(Z)
     for gram, decay in zip(grams, decays, strict=True):
@@ -322,6 +328,7 @@ def readout(problem: Problem, target: Array, choice: Choice) -> IncrementReadout
         return np.array(parts)
 
     K = sum(NUMPY.over_strips(strip, *problem.initial.shape))
+    # Columns are weighted by √decayᵗ, in the rows that were learned from and in those to be scored: decayᵗ together.
     K *= (scale.T * solution.decay ** np.arange(n_iter + 1)).T[:, :, None]
     constant = problem.mean(target) - np.einsum("tm,tmk->k", mean, K)
     return IncrementReadout(problem.reference, K, constant)

@@ -56,6 +56,7 @@ class Moments(NamedTuple):
         # Every row has one class: what a column sums to over the classes is what it sums to.
         mean, prior = cross.sum(axis=1) / total, mass / total
         about = blas.dsyr(-total, mean, lower=1, a=gram[:n_columns, :n_columns].copy().T, overwrite_a=1).T
+        # The one-hot's scatter is needed as a trace only: Σ_k n p_k (1 − p_k), p the prior.
         return cls(total, mean, prior, about, cross - np.outer(mean, mass), total * float(1 - prior @ prior))
 
     def some(self, columns: Codes) -> "Moments":
@@ -101,6 +102,7 @@ class Ridge(NamedTuple):
     @property
     def degrees_of_freedom(self) -> float:
         """The trace of the smoother."""
+        # tr S (S + A)⁻¹ = p − tr A (S + A)⁻¹ with A = diag(α): the diagonal of the inverse suffices, S is not needed.
         return float(1 + len(self.slope) - self.penalty @ (self.spread**2).sum(axis=1))
 
     @property
@@ -137,7 +139,9 @@ class Halves:
         place, least, found = START, np.inf, Size(0.0, 1.0, 1.0)
         for share in PAIR_SHARES:
             error = self._two_fold([columns(half, share) for half in (0, 1)])
+            # The best penalties move little from share to share, so that a walk begins where the last one ended.
             place = _valley(error, place)
+            # Shares increase: of equal errors that with fewer columns stays.
             if error(*place) < least:
                 least, found = error(*place), Size(share, *_penalties(*place))
         return found

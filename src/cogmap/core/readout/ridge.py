@@ -226,6 +226,7 @@ class Sums:
         triangle, failed = lapack.dpotrf(G + alpha * np.eye(p))
         # In the order of memory that a file is read back in: products round otherwise in another.
         slope = np.ascontiguousarray(lapack.dpotrs(triangle, cross)[0])
+        # The bound of the module's head, with ROUNDING times the weight of all rows for δG and 1 for the leverage.
         if failed or ROUNDING * known.total * np.linalg.norm(slope) / np.sqrt(alpha) > TRUSTED:
             return None
         # With G + α = RᵀR, leverages are squared lengths of rows times R⁻¹.
@@ -282,6 +283,7 @@ def solve(frame: Frame, evidence: Evidence, alpha: float) -> tuple[ReadoutFacts,
     scale = np.where(evidence.high[:p] > evidence.low[:p], 1 / np.where(size > 0, size, 1.0), 0.0)
     # The triangle has the singular values of all rows; their left vectors are of no use, and not needed.
     U, S, Vt = np.linalg.svd(Z * scale, full_matrices=False)
+    # Smaller ones are rounding of the largest, and a small α would let S / (S² + α) divide by them.
     kept = max(factor.n_rows, p) * np.finfo(np.float64).eps * S.max(initial=0.0) < S
     U, S, V = U[:, kept], S[kept], Vt[kept].T
     slope = (one - zero) * (V * (S / (S**2 + alpha))) @ (U.T @ Y)
@@ -298,6 +300,7 @@ def readout_of(smoother: Smoother) -> IncrementReadout:
     """Return the readout of the increments as they are, not standardised."""
     frame = smoother.frame
     K = (smoother.scale * frame.scale)[:, None] * smoother.slope
+    # frame.mean + centre / frame.scale is the mean of all rows' increments, at which the fit is the constant.
     constant = smoother.constant - (frame.mean + smoother.centre / frame.scale) @ K
     coefficients = K.reshape(frame.n_iter + 1, len(frame.reference), -1)
     return IncrementReadout(frame.reference, coefficients, constant)
@@ -313,6 +316,7 @@ def scored(smoother: Smoother, mass: Array, space: Space) -> Callable[[Design], 
     zero, one = activation.ends
     slope, spread = smoother.scale[:, None] * smoother.slope, smoother.scale[:, None] * smoother.spread
     constant, shift = smoother.constant - smoother.centre @ slope, -smoother.centre @ spread
+    # A triangle, if a Gram matrix sufficed (`Sums.solved`), and none if it comes from singular vectors (`solve`).
     upper = not np.tril(spread, -1).any()
     there = [space.put(array) for array in (slope, spread, constant, shift, mass)]
 
@@ -321,6 +325,7 @@ def scored(smoother: Smoother, mass: Array, space: Space) -> Callable[[Design], 
         slope, spread, constant, shift, mass = there
         fitted = Z @ slope + constant
         leverage = xp.full(Z.shape[0], 1 / smoother.total, dtype=xp.float64, device=space.device)
+        # Squares of some columns at a time: the whole product would be a second array of Z's size.
         for a, b in pieces(spread.shape[1]):
             end = b if upper else slope.shape[0]
             part = Z[:, :end] @ spread[:end, a:b]
@@ -341,6 +346,7 @@ def fit_ridge(
     sums = Sums(*rows.reduce(summed).host)
     n_iter = fixed_at(sums.changes, tol)
     if n_iter < frame.n_iter:
+        # Sums over more iterations begin with those over fewer: they need no second pass.
         frame = frame.cut(n_iter)
         rows = walk(frame)
     solution = sums.solved(frame, alpha, rows.space)

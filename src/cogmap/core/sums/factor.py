@@ -71,12 +71,14 @@ class Factor:
     @property
     def mean(self) -> Array:
         """Weighted mean of the rows."""
+        # A reflection may turn the sign of the line, which the quotient takes away.
         mean: Array = self.R[0, 1:] / self.R[0, 0]
         return mean
 
     @property
     def centred(self) -> Array:
         """A triangle whose Gram matrix is that of the centred rows times √w."""
+        # The orthogonal factor begins with √w, scaled; its other columns are orthogonal to that, and so about the mean.
         return self.R[1:, 1:]
 
 
@@ -149,6 +151,7 @@ def refined(source: Source[Any], columns: Columns, scatter: Scatter) -> Array:
     """Return a triangle of the columns about their mean that keeps small singular values, from one Gram matrix more."""
     P, inverse = preconditioner(scatter.gram)
     sums, upper = source.reduce(partial(_preconditioned, columns, scatter.mean, P)).host
+    # About their mean, columns sum to rounding, which P magnifies: it is taken away too.
     again = Scatter.of(scatter.total, np.zeros(len(sums)), sums, upper)
     triangle: Array = root(again.gram) @ inverse
     return triangle

@@ -91,6 +91,7 @@ class Course:
             k, f = len(self._shared), self.network.activation
             z, r, r_before = self.about(k)
             linear, decay = 1 - r * r_before, np.exp(-2 * np.abs(z))
+            # The reference's own r − r′ is a product by (1) too: near its fixed point the difference would be rounding.
             if k == 0:
                 moved, way = (f.offset - self.reference) / f.scale + r, Way()
             else:
@@ -129,8 +130,10 @@ def _in_place(course: Course, initial: Array) -> Iterator[Increment]:
 def _by_steps(course: Course, initial: DeviceArray) -> Iterator[Increment]:
     """Yield the increments t ≥ 1 in any other library; D of the first holds A⁰ itself."""
     space, f = course.space, course.network.activation
+    # Aᵗ = (1 − φ) A⁰ + φ f: what A⁰ adds to g is `start` in every later iteration, and is multiplied with W only here.
     g = space.product(initial - course.reference, course.first)
     start, about = course.rest * g, course.about(0)
+    # E¹ has the form of all others with d = g, e′ = 0 and r′ = r; D¹ = φ (f − A⁰) has not, and is put in its place.
     last = step(space, g, None, g, space.xp.zeros_like(g), *about)
     last = last._replace(moved=(f.offset - initial) / f.scale + (about.r + last.e))
     yield last
@@ -151,6 +154,7 @@ def lockstep(course: Course, initial: Array) -> Iterator[tuple[Array, float]]:
     before: list[Increment | None] = [None] * len(strips)
     yield E, float(space.largest(E)) if E.size else 0.0
     for t in count():
+        # Before the threads begin: a course appends to its lists, and has no lock.
         course.shared(t)
 
         def advance(k: int, t: int = t) -> float:

@@ -115,6 +115,7 @@ def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[
     need be without a column.
     """
     root, total = np.sqrt(sample_weight)[:, None], sample_weight.sum()
+    # Room for all columns at once, in Fortran's order: BLAS takes the leading ones of it without a copy.
     F, Q = (np.empty((len(root), max_rank + 1), order="F") for _ in range(2))
     F[:, :1], Q[:, :1] = root, root / np.sqrt(total)
     T = np.full((1, 1), total**-0.5)
@@ -122,6 +123,7 @@ def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[
     scales: list[Array] = []
     for block in blocks:
         low, high = block.min(axis=0), block.max(axis=0)
+        # A constant column is a multiple of column 0; what is left of it without that would be rounding.
         varies = np.flatnonzero(high > low)
         scale = 1 / _binary_ceiling(np.maximum(-low, high)[varies])
         new = np.asfortranarray(block[:, varies])
@@ -176,6 +178,7 @@ def _whitening(gram: Array) -> Array:
     """
     norm = np.sqrt(np.diagonal(gram))
     triangle, failed = dpotrf(gram / np.outer(norm, norm), lower=0)
+    # LAPACK counts from 1 and stops at the first column that failed: the factor of those before it is complete.
     sound = _leading(np.diagonal(triangle)[: failed - 1 if failed else None] > INDEPENDENT)
     inverse: Array = dtrtri(triangle[:sound, :sound], lower=0)[0]
     return inverse / norm[:sound, None]
@@ -207,6 +210,7 @@ def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp]
     across = -T @ (S[:, order[:k]] @ inverse)
     # Entries of F are at most 1 and those of Q about T[0, 0], so this is what becomes of a rounding error of F.
     size = np.hypot(np.linalg.norm(across, axis=0), np.linalg.norm(inverse, axis=0))
+    # Fewer columns need no second solution: a triangle's leading part has the leading part of its inverse.
     k = _leading(size <= AMPLIFICATION * T[0, 0])
     chosen, inverse = order[:k], inverse[:k, :k]
     enlarged = np.block([[T, across[:, :k]], [np.zeros((k, len(T))), inverse]])
@@ -216,9 +220,12 @@ def _innovate(F: Array, Q: Array, T: Array, room: int) -> tuple[NDArray[np.intp]
 def _pivoted(rest: Array, spread: Array) -> tuple[NDArray[np.intp], Array]:
     """Return the order and the triangle of a column-pivoted QR of the columns, each relative to its spread."""
     preference = np.linspace(1.0, TIE_BREAK, rest.shape[1]) / spread
+    # The triangle has the lengths and angles of the columns, hence the same pivots. Pivoting takes columns one by one,
+    # and is slow on many rows.
     small = np.linalg.qr(rest, mode="r") if len(rest) > rest.shape[1] else rest
     R, order = qr(small * preference, mode="r", pivoting=True, check_finite=False)
     R = R[: R.shape[1]]
+    # The preference decides about ties alone: how new a column is, is judged without it.
     return order.astype(np.intp), R / (preference * spread)[order]
 
 

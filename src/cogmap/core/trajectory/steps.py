@@ -74,12 +74,14 @@ class Reach:
         self._size, self._phi, self._gain = np.abs(f.slope * W), network.phi, network.phi * f.scale
         sums = (float(self._size.sum(axis=axis).max(initial=0.0)) for axis in (0, 1))
         self._norm = f.slope * spectral_norm(W) if len(W) <= EXACT_NORM else math.sqrt(math.prod(sums))
+        # D¹ = φ (f − A⁰), and both are within the activation's range.
         self._each = np.full(len(W), network.phi * (f.high - f.low))
         self._all = float(np.linalg.norm(self._each))
 
     def next(self) -> Way:
         """Return the way to take the next iteration, from the second on."""
         each = self._each @ self._size
+        # Either bound may be the smaller; and no entry of d is larger than its norm.
         together = min(self._all * self._norm, float(np.linalg.norm(each)))
         each = np.minimum(each, together)
         largest = float(each.max(initial=0.0))
@@ -127,6 +129,7 @@ class Walk:
         np.matmul(self.course.later.T, before.moved, out=self._d)
         tanh, rest = tanh_parts(self._d, about.way.n_terms, about.way.sure, (self._tanh, self._rest, x))
         np.add(before.e, about.r_before, out=h)
+        # τ (1 − h′²) is τ − h′ (h′ τ): the divisor needs h′ τ in any case.
         np.multiply(h, tanh, out=x)
         np.multiply(h, x, out=moved)
         np.subtract(tanh, moved, out=moved)
@@ -144,11 +147,13 @@ class Walk:
 
     def _far(self, about: Shared, before: "Increment", into: "Increment") -> None:
         course, x, h, (E, moved, e) = self.course, self._x, self._h, into
+        # Aᵗ⁻¹ less that of the reference: φ s e′ and (1 − φ)(A⁰ − ref). Summed first, they take one product, not two.
         np.subtract(self.initial, course.shared_reference, out=x)
         x *= 1 - course.network.phi
         x += np.multiply(before.e, course.gain, out=h)
         g = np.matmul(course.first.T, x, out=self._d)
         _apart(g, tanh_parts(g, room=(self._tanh, self._rest, x))[0], about, out=e, room=x)
+        # From here on g is of no use, and d takes its memory.
         np.matmul(course.later.T, before.moved, out=self._d)
         tanh, rest = tanh_parts(self._d, room=(self._tanh, self._rest, x))
         np.add(e, about.r, out=h)
@@ -156,6 +161,7 @@ class Walk:
         moved *= h
         np.subtract(1.0, moved, out=moved)
         moved *= tanh
+        # What E lacks, as in `_near`: e h′ + r e′ = e r′ + h e′, and h is there already.
         h *= before.e
         np.multiply(e, about.r_before, out=x)
         x += h
@@ -175,6 +181,7 @@ def _apart(g: Array, tanh_g: Array, about: Shared, *, out: Array, room: Array) -
     np.multiply(tanh_g, about.slope, out=out)
     if below.min(initial=1.0) < LEAST_DIVISOR:
         lost = below < LEAST_DIVISOR
+        # Their quotients are replaced below; a divisor of 0 would warn.
         below[lost] = 1.0
         out /= below
         z, r = (np.broadcast_to(part, g.shape)[lost] for part in (about.z, about.r))
