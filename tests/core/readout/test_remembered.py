@@ -6,7 +6,6 @@ import pytest
 from cogmap.core.readout.cases import CaseReadout
 from cogmap.core.readout.metric import Metric
 from cogmap.core.readout.regions import RegionReadout, cut_boxes
-from cogmap.core.readout.remembered import Remembered
 from cogmap.core.sums.tiles import TILE
 
 
@@ -41,12 +40,12 @@ def by_hand(readout, initial):
 @pytest.mark.parametrize("n_regions", [0, 1, 4])
 def test_rows_are_compared_with_the_cases_of_their_region(n_regions, rng):
     readout, initial = readout_of(rng, n_regions), rng.random((3 * TILE + 5, 4))
-    np.testing.assert_allclose(Remembered(readout)(initial), by_hand(readout, initial), atol=1e-6)
+    np.testing.assert_allclose(readout.remembered()(initial), by_hand(readout, initial), atol=1e-6)
 
 
 @pytest.mark.parametrize("n_regions", [0, 1, 4])
 def test_a_row_has_the_same_bits_in_any_batch(n_regions, rng):
-    remembered, initial = Remembered(readout_of(rng, n_regions)), rng.random((3 * TILE + 5, 4))
+    remembered, initial = readout_of(rng, n_regions).remembered(), rng.random((3 * TILE + 5, 4))
     whole = remembered(initial)
     for size in (1, 7, TILE, TILE + 1):
         for begin in range(0, len(initial), size):

@@ -15,8 +15,7 @@ from ..fit.model import Model
 from ..network.reasoning import Network
 from ..readout.cases import CaseReadout
 from ..readout.folded import fold
-from ..readout.regions import RegionReadout, Remembering
-from ..readout.remembered import Remembered
+from ..readout.regions import Remembering
 from ..readout.terms import Readout, Terms
 from ..sums.space import NUMPY, blocks, in_blocks
 from ..sums.threads import side_by_side
@@ -102,10 +101,6 @@ def split(readout: Readout, network: Network, initial: Array) -> Split:
     )
     if initial.shape[1] == 0:
         return found
-    if isinstance(readout, Remembering):
-        # As scores have it: of a row that is remembered itself, the root of a rounding error is its distance.
-        added = in_tiles(Remembered(readout).tiles, initial)
-        found = replace(found, cases=added - found.base if isinstance(readout, RegionReadout) else added)
     folded = fold(readout.trajectory if isinstance(readout, CaseReadout) else readout, network)
     return found if folded is None else _reconciled(found, in_tiles(lambda rows, _: folded(tiled(rows)), initial))
 

@@ -109,7 +109,7 @@ class Model:
     @cached_property
     def _remembered(self) -> Remembered | None:
         if len(self.network.bias) and isinstance(self.readout, Remembering):
-            return Remembered(self.readout)
+            return self.readout.remembered()
         return None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from ..trajectory.innovations import Basis
 from ..types import Array
 from .dual import descend
 from .metric import Metric, coordinates, fit_metric, resemblance
+from .remembered import Remembered
 from .shrunken import ShrunkReadout, gate_caps
 from .states import leave_one_out
 from .terms import Terms
@@ -101,8 +102,15 @@ class CaseReadout:
 
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
         """Return the raw class scores of rows with these initial states as sums over innovations and cases."""
-        remembered = self.resemblance(space, initial) @ space.put(self.coefficients)
-        return replace(self.trajectory.terms(space, network, initial), cases=remembered)
+        if space.numpy:
+            added = self.remembered()(initial)
+        else:
+            added = self.resemblance(space, initial) @ space.put(self.coefficients)
+        return replace(self.trajectory.terms(space, network, initial), cases=added)
+
+    def remembered(self) -> Remembered:
+        """Return what the cases add in numpy."""
+        return Remembered(self.metric, [(self.cases, self.coefficients, np.zeros(self.coefficients.shape[1]))])
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return the outer weights on the states and their bias; the cases are not among them."""

@@ -26,6 +26,7 @@ from ..types import Array, Codes
 from .cases import CaseReadout, Dual, lower_kernel, solve_dual
 from .dual import descend
 from .metric import Examples, Metric, coordinates, learn_metric, resemblance
+from .remembered import Remembered
 from .terms import Terms
 
 BEYOND = 2.0
@@ -135,9 +136,17 @@ class RegionReadout:
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
         """Return the raw class scores of rows with these initial states: cases, and what regions differ by."""
         none, base = np.zeros(0, dtype=np.intp), self.constants.mean(axis=0)
-        return Terms(tuple, np.zeros((0, len(base))), none, none, base, self._remembered(space, initial, base))
+        added = self.remembered()(initial) - base if space.numpy else self._added(space, initial, base)
+        return Terms(tuple, np.zeros((0, len(base))), none, none, base, added)
 
-    def _remembered(self, space: Space, initial: DeviceArray, base: Array) -> DeviceArray:
+    def remembered(self) -> Remembered:
+        """Return what cases and constants add in numpy."""
+        regions = zip(self.regions, self.constants, strict=True)
+        parts = ((self.cases[own], self.coefficients[own], constant) for own, constant in regions)
+        return Remembered(self.metric, parts, self.boxes.codes)
+
+    def _added(self, space: Space, initial: DeviceArray, base: Array) -> DeviceArray:
+        """Return the same less the base, in another library: every row is compared with the cases of all regions."""
         rows, regions = coordinates(space, self.metric, initial), self.regions
 
         def of_region(k: int) -> DeviceArray:
@@ -146,14 +155,8 @@ class RegionReadout:
 
         if len(regions) == 1:
             return of_region(0)
-        if not space.numpy:
-            inside = self.boxes.inside(space, initial)
-            return sum((of_region(k) * inside[k] for k in range(1, len(regions))), start=of_region(0) * inside[0])
-        # All rows of the block go through, whichever are used: products of one shape round alike.
-        codes, scores = self.boxes.codes(initial), np.zeros((len(initial), self.coefficients.shape[1]))
-        for k in np.unique(codes):
-            scores[codes == k] = of_region(k)[codes == k]
-        return scores
+        inside = self.boxes.inside(space, initial)
+        return sum((of_region(k) * inside[k] for k in range(1, len(regions))), start=of_region(0) * inside[0])
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return no outer weights: the cases are not among them."""

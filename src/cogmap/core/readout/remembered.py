@@ -4,32 +4,38 @@ Rows of a region go through in tiles, so that a row has the same bits in any bat
 rows that are there are taken from squared distances to resemblance: roots and exponentials are most of the work.
 """
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
 from ..sums.tiles import TILE, over_tiles, tiled
-from ..types import Array
-from .regions import RegionReadout, Remembering
+from ..types import Array, Codes
+from .metric import Metric
 
 
 class Remembered:
-    """The cases of a readout, with what is computed once."""
+    """The cases of a readout, with what is computed once.
 
-    def __init__(self, readout: Remembering) -> None:
-        self.metric, self.n_classes = readout.metric, readout.coefficients.shape[1]
-        self.boxes = readout.boxes if isinstance(readout, RegionReadout) else None
-        regions = readout.regions if isinstance(readout, RegionReadout) else [slice(None)]
-        constants = readout.constants if isinstance(readout, RegionReadout) else np.zeros((1, self.n_classes))
-        self.regions = [
-            (_to_squared(readout.cases[own]), readout.coefficients[own], constant)
-            for own, constant in zip(regions, constants, strict=True)
-        ]
+    `regions` are the cases of each region, their coefficients and a constant; `codes` gives the region of every row,
+    where there may be several.
+    """
+
+    def __init__(
+        self,
+        metric: Metric,
+        regions: Iterable[tuple[Array, Array, Array]],
+        codes: Callable[[Array], Codes] | None = None,
+    ) -> None:
+        self.metric, self.codes = metric, codes
+        self.regions = [(_to_squared(cases), coefficients, constant) for cases, coefficients, constant in regions]
+        self.n_classes = len(self.regions[0][2])
 
     def __call__(self, initial: Array) -> Array:
         """Return what the cases add to the raw scores of rows with these initial states, shape (n, N)."""
         rows = over_tiles(self.metric, initial)
-        if self.boxes is None:
+        if self.codes is None:
             return self._of_region(0, rows)
-        codes, scores = self.boxes.codes(initial), np.empty((len(rows), self.n_classes))
+        codes, scores = self.codes(initial), np.empty((len(rows), self.n_classes))
         for k in np.unique(codes).tolist():
             scores[codes == k] = self._of_region(k, rows[codes == k])
         return scores
