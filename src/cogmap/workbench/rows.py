@@ -37,15 +37,8 @@ def rows(
     by: str | None = None,
 ) -> dict[str, Any]:
     """Return some rows of the table as plain data; see `Workbench.rows`."""
-    subject, measured = version.subject, version.measured
-    unseen = measured is not None and measured.n_folds > 0 and by != "model"
-    if by == "unseen" and not unseen:
-        raise ValueError("The rows are not cross-validated (yet): wait for it, or look at the model's own predictions.")
+    subject, (by, predicted, own) = version.subject, _predictions(version, by)
     _check(chosen, FILTERS, "filter")
-    assert measured is not None or not unseen
-    probability = measured.probability if measured is not None and unseen else subject.probability
-    predicted = measured.predicted if measured is not None and unseen else subject.predicted
-    own = probability[np.arange(len(predicted)), predicted]
     masks = {"all": np.ones(len(own), bool), "errors": predicted != subject.codes, "uncertain": own < UNCERTAIN}
     wanted = masks[chosen] & _of_class(version, truth) & _matching(sheet, search)
     order = _ordered(version, sheet, sort, predicted, own)
@@ -55,7 +48,7 @@ def rows(
     return {
         "total": len(order),
         "offset": max(offset, 0),
-        "by": "unseen" if unseen else "model",
+        "by": by,
         "columns": list(sheet.names),
         "counts": {name: int(mask.sum()) for name, mask in masks.items()},
         "rows": [
@@ -70,6 +63,17 @@ def rows(
             for i in shown
         ],
     }
+
+
+def _predictions(version: Version, by: str | None) -> tuple[str, NDArray[np.intp], Array]:
+    """Return whose predictions are shown, the class that each row is given, and the probability of that."""
+    measured = version.measured
+    unseen = measured if measured is not None and measured.n_folds > 0 and by != "model" else None
+    if by == "unseen" and unseen is None:
+        raise ValueError("The rows are not cross-validated (yet): wait for it, or look at the model's own predictions.")
+    source = version.subject if unseen is None else unseen
+    own: Array = source.probability[np.arange(len(source.predicted)), source.predicted]
+    return "model" if unseen is None else "unseen", source.predicted, own
 
 
 def _check(value: str, known: tuple[str, ...], what: str) -> None:
