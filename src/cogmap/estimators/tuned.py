@@ -66,7 +66,8 @@ class LTCNClassifierCV(NetworkClassifier):
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
         1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
-        `terms`, and 1,000 to 6,000 with a network too, as `LTCNClassifier` does; those with a weight are stored.
+        `terms`, and 1,000 to 6,000 with a network too, as `LTCNClassifier` does, if the log loss falls by 3 % with
+        them; those with a weight are stored.
     pairs : {"auto", False}, default="auto"
         Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
         concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
