@@ -139,7 +139,7 @@ class Halves:
         place, least, found = START, np.inf, Size(0.0, 1.0, 1.0)
         for share in PAIR_SHARES:
             error = self._two_fold([columns(half, share) for half in (0, 1)])
-            # The best penalties move little from share to share, so that a walk begins where the last one ended.
+            # A walk begins where the last one ended: it takes few steps if the best penalties are near each other.
             place = _valley(error, place)
             # Shares increase: of equal errors that with fewer columns stays.
             if error(*place) < least:
