@@ -196,7 +196,7 @@ def _pool(jobs: int) -> Iterator[Any]:
         raise ImportError('The study needs pebble: pip install "cogmap[study]".') from error
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    pool = ProcessPool(jobs, initializer=_end_with_parent, context=multiprocessing.get_context("spawn"))
+    pool = ProcessPool(jobs, initializer=_prepare, context=multiprocessing.get_context("spawn"))
     try:
         yield pool
     finally:
@@ -206,10 +206,14 @@ def _pool(jobs: int) -> Iterator[Any]:
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
-def _end_with_parent() -> None:
-    """End this process when its parent is gone, even if that was killed."""
-    parent = multiprocessing.parent_process()
+def _prepare() -> None:
+    """Let this process end when its parent is gone, even if that was killed, and leave nothing when it is killed."""
+    from tqdm import tqdm
+
+    # By default tqdm locks by a semaphore, with a name that outlives a killed process; susi's SOM shows progress.
+    tqdm.set_lock(threading.RLock())
     logging.disable(logging.INFO)
+    parent = multiprocessing.parent_process()
 
     def watch() -> None:
         if parent is not None:
