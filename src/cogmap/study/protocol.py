@@ -145,7 +145,7 @@ def chosen(model: Pipeline, task: Task, X: Array, y: Any) -> dict[str, Any]:
     """Return the parameters with the largest inner kappa; the given ones where there is nothing to search."""
     if task.grid not in GRIDS:
         return fixed(task.grid)
-    candidates = list(ParameterGrid(find(task.classifier).grid(task.grid, shape_of(X, y))))
+    candidates: list[dict[str, Any]] = list(ParameterGrid(find(task.classifier).grid(task.grid, shape_of(X, y))))
     if len(candidates) == 1:
         return dict(candidates[0])
     if task.grid == "authors":
