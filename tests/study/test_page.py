@@ -24,3 +24,14 @@ def test_the_page_shows_the_table(name):
 
 def test_the_page_shows_the_claims():
     assert markdown(claims_table(frame(RESULTS))) in PAGE.read_text(encoding="utf-8")
+
+
+def test_writing_the_page_anew_changes_nothing(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    page = PAGE.read_text(encoding="utf-8")
+    from study_page import rewritten
+
+    assert rewritten(page, frame(RESULTS)) == page
+    broken = page.replace("| LTCN | 1e-15 | 30 | 0.623 |", "| LTCN | 1e-15 | 30 | 0.999 |")
+    assert broken != page
+    assert rewritten(broken, frame(RESULTS)) == page
