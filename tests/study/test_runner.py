@@ -113,6 +113,20 @@ def test_killed_runs_continue_and_end_with_the_same_file(tmp_path):
     assert without_times(killed) == without_times(whole)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="semaphores have names on POSIX only")
+def test_a_run_that_is_told_to_end_leaves_no_semaphore_behind(tmp_path):
+    results = tmp_path / "results.csv"
+    with subprocess.Popen(command(results), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 120
+        while lines(results) < 3 and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.terminate()
+        said = process.communicate()[1]
+    assert lines(results) >= 3
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "leaked" not in said
+
+
 def test_errors_are_rows_and_can_be_tried_again(tmp_path):
     """LTCN refuses such a φ."""
     path = tmp_path / "results.csv"

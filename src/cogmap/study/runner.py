@@ -10,6 +10,8 @@ made when the last fold of its group is known, be it from this run or an earlier
 import logging
 import multiprocessing
 import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -198,12 +200,26 @@ def _pool(jobs: int) -> Iterator[Any]:
     os.environ.update(dict.fromkeys(THREADS, "1"))
     pool = ProcessPool(jobs, initializer=_prepare, context=multiprocessing.get_context("spawn"))
     try:
-        yield pool
+        with _ending_in_order():
+            yield pool
     finally:
         pool.stop()  # type: ignore[no-untyped-call]
         pool.join()
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Turn SIGTERM into an exit that cleans up: otherwise the pool's processes and semaphores are left behind."""
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _prepare() -> None:
