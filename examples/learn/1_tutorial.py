@@ -81,8 +81,8 @@ print(
 model.relevance_table()
 
 # %%
-# *Relevance* is the mean size of the evidence that a column adds, for or against, in log-odds. Body mass and the
-# depth of the bill come first. How do they act?
+# *Relevance* is the mean size of the evidence that a column adds, for or against, in log-odds. Body mass comes first,
+# then the species and the depth of the bill. How do they act?
 
 from cogmap.plots import EffectDisplay
 
@@ -100,7 +100,7 @@ display = EffectDisplay.from_estimator(
 # The bird that we defend is one about which the model is neither certain nor lost:
 
 probability = model.predict_proba(X[held_back]).max(axis=1)
-bird = X[held_back].iloc[[abs(probability - 0.85).argmin()]]
+bird = X[held_back].iloc[[abs(probability - 0.9).argmin()]]
 explanation = model.explain(bird)
 print(explanation.to_text())
 

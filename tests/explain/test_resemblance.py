@@ -17,9 +17,7 @@ def model(problem):
     """Return a stack of remembered rows in regions of at most 150, with and without terms."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions.cut_boxes, "__defaults__", (150,))
-        patch.setattr(
-            "cogmap.estimators.tuned.LTCNClassifierCV._stacked", lambda _, members: np.full(len(members), 0.2)
-        )
+        patch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.2))
         return LTCNClassifierCV(inner="slopes", max_iter=2).fit(*problem)
 
 

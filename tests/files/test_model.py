@@ -128,9 +128,7 @@ def test_stacks_come_back_to_the_last_bit(name, wine, tmp_path):
 @pytest.fixture
 def shared(wine, monkeypatch):
     """Return a stack of one network read twice, without and with cases."""
-    monkeypatch.setattr(
-        "cogmap.estimators.tuned.LTCNClassifierCV._stacked", lambda _, members: np.full(len(members), 0.5)
-    )
+    monkeypatch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.5))
     return LTCNClassifierCV(inner="slopes", max_iter=3, terms=None, pairs=False).fit(*wine)
 
 

@@ -28,9 +28,7 @@ def sound(iris, tmp_path_factory):
     """Return the content of a sound file with all kinds of parts, and a way to load an edited one."""
     folder = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "cogmap.estimators.tuned.LTCNClassifierCV._stacked", lambda _, members: np.full(len(members), 0.2)
-        )
+        patch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.2))
         model = LTCNClassifierCV(max_iter=3, terms=(None, 3)).fit(iris[0][::4], iris[1][::4])
     assert {type(member.readout) for member, _ in model.fitted_.members} >= {ShrunkReadout, RegionReadout}
     content = model.save(folder / "sound.cogmap").read_bytes()

@@ -7,15 +7,20 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from ..core.decision.decision import Decision, class_shares, log_loss, score_labels
+from ..core.decision.decision import Decision, calibrate, class_shares, decide, log_loss, score_labels
 from ..core.fit.fit import NetworkFit
 from ..core.fit.model import Model
 from ..core.readout.states import ReadoutFacts
 from ..core.sums.rows import JudgeScores
 from ..core.types import Array
 
-LEAST_WEIGHT = 0.05
-"""Least weight of a member of the stack."""
+ONE_HOT = np.array([0.0, 1.0])
+
+LEAST_WEIGHT = 0.1
+"""Least share of a member of the stack in the sum of all weights."""
+
+WORTH = 0.03
+"""Share by which the log loss must fall for members that are dear to ask."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +48,9 @@ class Candidate:
         return self.network.scores
 
     @property
-    def kind(self) -> str:
-        """What it is: rows remembered apart or with a network, curves and surfaces, a network with terms or without."""
-        if self.params["cases"]:
-            return "joined" if self.params["cases"] == "joined" else "cases"
-        return "pairs" if self.params.get("pairs") else "network" if self.params["terms"] is None else "terms"
+    def dear(self) -> bool:
+        """Whether a prediction compares a row with all others: those remembered with a network have no regions."""
+        return bool(self.params["cases"] == "joined")
 
     @property
     def complexity(self) -> tuple[bool, bool, int, float]:
@@ -60,11 +63,62 @@ class Candidate:
         )
 
 
-def stack_weights(members: Sequence[JudgeScores]) -> Array:
+def together(members: Sequence[Candidate], weights: Array) -> tuple[JudgeScores, Array, Array]:
+    """Return the scores of a stack, the covariance of the one-hot with those from inside, and the constant."""
+    _, codes, weight = members[0].scores
+    constant = (1 - weights.sum()) * class_shares(codes, weight, members[0].scores.raw.shape[1])
+    raw = constant + sum(w * member.scores.raw for member, w in zip(members, weights, strict=True) if w)
+    between: Array = np.sum([w * member.network.between for member, w in zip(members, weights, strict=True)], axis=0)
+    return JudgeScores(raw, codes, weight), between, constant
+
+
+def stack_weights(members: Sequence[Candidate]) -> Array:
+    """Return non-negative weights of the members, with the least leave-one-out log loss of their sum.
+
+    Log-odds are linear in the scores as the decision of the stack of least squares makes them. Members that would have
+    less than `LEAST_WEIGHT` of the sum of all weights are left out: they cost more than they tell. All are 0 where no
+    member tells anything.
+    """
+    start = least_squares([member.scores for member in members])
+    if not start.any():
+        return start
+    judged, between, _ = together(members, start)
+    decision = decide(judged, between, "accuracy", ONE_HOT)
+    prior = class_shares(judged.codes, judged.weight, judged.raw.shape[1])
+    parts = [(member.scores.raw - prior) @ decision.projection for member in members]
+    kept, weights = np.arange(len(members)), np.zeros(len(members))
+    while decision.informed:
+        tried = [*(parts[i] for i in kept), decision(prior[None])]
+        factors = calibrate(tried, judged, np.r_[start[kept], 1.0], len(kept))[:-1]
+        enough = factors >= LEAST_WEIGHT * factors.sum()
+        if not factors.any():
+            break
+        if enough.all():
+            weights[kept] = factors / factors.sum()
+            return weights
+        kept = kept[enough]
+    return start
+
+
+def worthwhile_weights(members: Sequence[Candidate]) -> Array:
+    """Return the weights of a stack; members that are dear to ask have some only if they lower its log loss enough."""
+    weights, dear = stack_weights(members), np.array([member.dear for member in members])
+    if not weights[dear].any() or dear.all():
+        return weights
+    fewer = np.zeros(len(members))
+    fewer[~dear] = stack_weights([member for member in members if not member.dear])
+    return fewer if fewer.any() and _loss(members, fewer) < (1 + WORTH) * _loss(members, weights) else weights
+
+
+def _loss(members: Sequence[Candidate], weights: Array) -> float:
+    judged, between, _ = together(members, weights)
+    return log_loss(decide(judged, between, "accuracy", ONE_HOT)(judged.raw), judged.codes, judged.weight)
+
+
+def least_squares(members: Sequence[JudgeScores]) -> Array:
     """Return non-negative weights of the members, with the least leave-one-out squared error of their sum.
 
     Scores are taken less the prior. A ridge of 1e-6 of their own mean square decides between members that agree.
-    Members that would have less than `LEAST_WEIGHT` are left out: they cost more than they tell.
     """
     _, codes, weight = members[0]
     n_classes = members[0].raw.shape[1]
@@ -75,15 +129,8 @@ def stack_weights(members: Sequence[JudgeScores]) -> Array:
     if not gram.any():
         return np.zeros(len(gram))
     own = np.diagonal(gram)
-    gram = gram + 1e-6 * np.diag(np.where(own > 0, own, own.max()))
-    weights, kept, wanted = np.zeros(len(gram)), np.arange(len(gram)), columns @ target
-    while True:
-        R = np.linalg.cholesky(gram[np.ix_(kept, kept)]).T
-        solved = nnls(R, np.linalg.solve(R.T, wanted[kept]))[0]
-        if len(kept) == 1 or (solved >= LEAST_WEIGHT).all() or not solved.any():
-            break
-        kept = kept[solved >= min(LEAST_WEIGHT, solved.max())]
-    weights[kept] = solved
+    R = np.linalg.cholesky(gram + 1e-6 * np.diag(np.where(own > 0, own, own.max()))).T
+    weights: Array = nnls(R, np.linalg.solve(R.T, columns @ target))[0]
     return weights
 
 

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, TERM_CONCEPTS, TERMS
-from ..core.decision.decision import Decision, class_shares, decide, log_loss
+from ..core.decision.decision import Decision, decide
 from ..core.fit.fit import NetworkFit, fit_network, joined, remember
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
 from ..core.fit.pairs import read_pairs
 from ..core.network.reasoning import Rule
-from ..core.sums.rows import JudgeScores, Rows
+from ..core.sums.rows import Rows
 from ..core.sums.sources import Source
 from ..core.sums.statistics import Range
 from ..core.sums.threads import one_blas_thread, side_by_side
@@ -32,10 +32,9 @@ from ..knowledge.edges import check_terms
 from .base import NetworkClassifier, refused_parameters
 from .classifier import LTCNClassifier
 from .fitting import fit_arrays
-from .stacking import Candidate, loo_scores, stack_weights
+from .stacking import ONE_HOT, Candidate, loo_scores, together, worthwhile_weights
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
-ONE_HOT = np.array([0.0, 1.0])
 TIE = 1e-9
 """Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
 
@@ -67,7 +66,8 @@ class LTCNClassifierCV(NetworkClassifier):
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
         1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
-        `terms`, and 1,000 to 6,000 with a network too, as `LTCNClassifier` does; those with a weight are stored.
+        `terms`, and 1,000 to 6,000 with a network too, as `LTCNClassifier` does, if the log loss falls by 3 % with
+        them; those with a weight are stored.
     pairs : {"auto", False}, default="auto"
         Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
         concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
@@ -233,46 +233,17 @@ feature_importances_, fitted_
         network = read_pairs(source, census, best.network)
         return [] if network is None else [self._candidate(best.params | {"pairs": True}, network, start)]
 
-    def _stacked(self, candidates: Sequence[Candidate]) -> Array:
-        """Return the weights of a stack: kinds of members are left out as long as that lowers the log loss."""
-        kept = set(kinds := [c.kind for c in candidates])
-        weights, best = self._judged(candidates, [kind in kept for kind in kinds])
-        while len(kept) > 1:
-            trials = [(*self._judged(candidates, [k in kept - {out} for k in kinds]), out) for out in sorted(kept)]
-            fewer, loss, out = min(trials, key=lambda trial: trial[1])
-            if not loss < best - TIE:
-                break
-            weights, best, kept = fewer, loss, kept - {out}
-        return weights
-
-    def _judged(self, candidates: Sequence[Candidate], used: Sequence[bool]) -> tuple[Array, float]:
-        """Return the weights of some of the candidates, and the leave-one-out log loss of their stack."""
-        weights = np.zeros(len(candidates))
-        weights[used] = stack_weights([c.scores for c, one in zip(candidates, used, strict=True) if one])
-        if not weights.any():
-            return weights, np.inf
-        judged, between, _ = self._together(candidates, weights)
-        return weights, log_loss(decide(judged, between, "accuracy", ONE_HOT)(judged.raw), judged.codes, judged.weight)
-
-    def _together(self, candidates: Sequence[Candidate], weights: Array) -> tuple[JudgeScores, Array, Array]:
-        """Return the scores of a stack, the covariance of the one-hot with those from inside, and the constant."""
-        _, codes, weight = candidates[0].scores
-        constant = (1 - weights.sum()) * class_shares(codes, weight, len(self.classes_))
-        raw = constant + sum(w * c.scores.raw for c, w in zip(candidates, weights, strict=True) if w)
-        between = np.sum([w * c.network.between for c, w in zip(candidates, weights, strict=True)], axis=0)
-        return JudgeScores(raw, codes, weight), between, constant
-
     def _combine(self, candidates: Sequence[Candidate]) -> None:
         """Weigh the candidates, fit the decision to their sum, and set the fitted state."""
         check_terms(self.knowledge_, feature_names(self), [c.model.concepts for c in candidates])
         best = self._best(candidates)
         weights = np.array([float(c is best) for c in candidates])
         if self.combine == "stack":
-            stacked = self._stacked(candidates)
+            stacked = worthwhile_weights(candidates)
             weights = stacked if stacked.any() else weights
         self._report(candidates, weights, best)
         members, weights = [c for c, w in zip(candidates, weights, strict=True) if w > 0], weights[weights > 0]
-        judged, between, constant = self._together(members, weights)
+        judged, between, constant = together(members, weights)
         decision = decide(judged, between, self._metric(), ONE_HOT)
         self._keep(members, weights, constant, decision, best.network.summary)
 

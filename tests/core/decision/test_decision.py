@@ -159,6 +159,23 @@ def test_calibration_has_the_least_smoothed_log_loss(seed, counts, strength, uni
     assert all(least <= loss(*f) + 1e-10 for f in tried if f[0] >= 0)
 
 
+@given(st.integers(0, 10_000), st.sampled_from([(20, 20), (40, 5), (12, 9, 7)]))
+def test_bounded_factors_have_the_least_log_loss_of_those_that_are_not_negative(seed, counts):
+    """At the bound the loss may only grow, elsewhere it is level: by differences."""
+    rng = np.random.default_rng(seed)
+    scores, codes = noisy_scores(rng, counts, 1.0)
+    parts = [scores, scores + rng.normal(size=scores.shape), rng.normal(size=scores.shape), -scores]
+    weight = rng.uniform(0.2, 3.0, len(codes))
+    factors = calibrate(parts, JudgeScores(scores, codes, weight), np.array([0.0, 0.2, 0.0, 1.0]), 4)
+
+    def loss(given):
+        return smoothed_loss(np.tensordot(given, parts, 1), codes, weight)
+
+    slope = np.array([(loss(factors + step) - loss(factors - step)) / 2e-4 for step in 1e-4 * np.eye(4)])
+    assert (factors >= 0).all()
+    assert np.where(factors > 0, np.abs(slope), -slope).max() < 1e-5
+
+
 @pytest.mark.parametrize("metric", [None, *METRICS])
 def test_probabilities_stay_calibrated_whatever_the_metric(metric, rng):
     """Only the label moves with the metric: over the rows, probabilities add up to the classes' shares."""

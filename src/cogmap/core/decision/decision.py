@@ -41,8 +41,9 @@ SAME_DIRECTION = 1e-7
 LEAST_SHARPNESS = 1e-3
 """Largest difference of any log-odds where the largest raw score is to decide and is worth nothing."""
 
-MOST_STEPS, SOLVED = 200, 1e-12
-"""Newton steps of the calibration at most, and the decrease of the log loss below which it is solved."""
+MOST_STEPS, SOLVED, FLAT = 200, 1e-12, 1e-12
+"""Newton steps of the calibration at most, the decrease of the log loss below which it is solved, and the share of the
+largest curvature below which a direction has none: parts that say the same share what they say."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +198,8 @@ def _discriminants(judged: JudgeScores, theta: Array, group: Codes, prior: Array
     return theta @ (mean / spread).T, -0.5 * (mean**2 / spread).sum(axis=1)
 
 
-def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array) -> Array:
-    """Return the factors whose Σ_j factor_j · part_j has the least log loss as scores; the first is at least 0.
+def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array, n_bounded: int = 1) -> Array:
+    """Return the factors whose Σ_j factor_j · part_j has the least log loss as scores; the first ones are at least 0.
 
     Parameters
     ----------
@@ -207,48 +208,57 @@ def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array) -> Arra
     judged : JudgeScores
         Classes and weights of the rows.
     start : array of shape (len(parts),)
-        Factors to begin with, the first of them 0: where the loss grows from there with the first, that is returned.
+        Factors to begin with.
+    n_bounded : int
+        How many of the first factors may not be negative.
 
     Notes
     -----
     A row of a class counts as of all classes, by their shares, with a probability of 1 / (n + 2), as in Platt's
-    calibration: rows that none contradicts would otherwise make the factor, and all probabilities, infinite. The loss
-    is convex, and Newton's method does not depend on the scale of the parts.
+    calibration: rows that none contradicts would otherwise make the factors, and all probabilities, infinite. The loss
+    is convex, and Newton's method does not depend on the scale of the parts. Factors at their bound, which the loss
+    would push across it, wait there while the others move (Bertsekas' projected Newton method).
     """
     share = judged.weight / judged.weight.sum()
     unit = np.array([float(np.ptp(part, axis=1).max()) or 1.0 for part in parts])
     # The softmax does not see what all classes have in common.
     parts = [(part - part.max(axis=1, keepdims=True)) / size for part, size in zip(parts, unit, strict=True)]
     unknown = 1 / (judged.weight.sum() + 2)
-    prior = class_shares(judged.codes, judged.weight, parts[0].shape[1])
-    own = [np.broadcast_to(part, parts[0].shape)[np.arange(len(share)), judged.codes] for part in parts]
+    prior = class_shares(judged.codes, judged.weight, judged.raw.shape[1])
+    own = [np.broadcast_to(part, judged.raw.shape)[np.arange(len(share)), judged.codes] for part in parts]
     aim = np.array(
         [share @ ((1 - unknown) * at + unknown * (part @ prior)) for at, part in zip(own, parts, strict=True)]
     )
+    least = np.where(np.arange(len(parts)) < n_bounded, 0.0, -np.inf)
     factors = start * unit
     current, probability = _losses(parts, aim, share, factors)
-    # The first factor must stay positive: a step that would cross 0 goes nine tenths of the way there.
     for _ in range(MOST_STEPS):
-        step, decrease = _newton(parts, aim, share, probability)
-        length = 1.0 if factors[0] + step[0] > 0 else 0.9 * factors[0] / max(-step[0], np.finfo(np.float64).tiny)
-        if decrease < SOLVED or length <= 0:
+        gradient, curvature = _derivatives(parts, aim, share, probability)
+        free = (factors > least) | (gradient < 0)
+        step = np.zeros(len(parts))
+        step[free] = -np.linalg.lstsq(curvature[np.ix_(free, free)], gradient[free], rcond=FLAT)[0]
+        if -gradient @ step < SOLVED:
+            # Twice as many digits for the price of a sum: what is left may not depend on where the steps ended.
+            factors = np.maximum(factors + step, least)
             break
-        moved, after = _losses(parts, aim, share, factors + length * step)
-        while moved > current - 1e-4 * length * decrease and length > 1e-10:
+        length, moved = 1.0, np.inf
+        while length > 1e-10:
+            trial = np.maximum(factors + length * step, least)
+            moved, after = _losses(parts, aim, share, trial)
+            if moved <= current + 1e-4 * gradient @ (trial - factors):
+                break
             length /= 2
-            moved, after = _losses(parts, aim, share, factors + length * step)
         if not moved < current:
             break
-        factors, current, probability = factors + length * step, moved, after
+        factors, current, probability = trial, moved, after
     solved: Array = factors / unit
     return solved
 
 
 def _losses(parts: Sequence[Array], aim: Array, share: Array, factors: Array) -> tuple[float, Array]:
     """Return the log loss of Σ_j factor_j · part_j as scores, and the probabilities."""
-    scores: Array = factors[0] * parts[0]
-    for factor, part in zip(factors[1:], parts[1:], strict=True):
-        scores += factor * part
+    scores = sum(factor * part for factor, part in zip(factors, parts, strict=True))
+    scores = np.array(np.broadcast_to(scores, (len(share), scores.shape[1])))
     top = scores.max(axis=1)
     scores -= top[:, None]
     np.exp(scores, out=scores)
@@ -257,15 +267,13 @@ def _losses(parts: Sequence[Array], aim: Array, share: Array, factors: Array) ->
     return float(share @ (top + np.log(total)) - factors @ aim), scores
 
 
-def _newton(parts: Sequence[Array], aim: Array, share: Array, probability: Array) -> tuple[Array, float]:
-    """Return Newton's step for the log loss, and the decrease that its slope promises."""
+def _derivatives(parts: Sequence[Array], aim: Array, share: Array, probability: Array) -> tuple[Array, Array]:
+    """Return the gradient and the curvature of the log loss."""
     weighted = [probability * part for part in parts]
     mean = np.array([product.sum(axis=1) for product in weighted])
-    gradient = mean @ share - aim
     # Parts are at most 1 apart within a row, so that a variance may be the mean square less the squared mean.
     square = np.array([[share @ (product * part).sum(axis=1) for part in parts] for product in weighted])
-    step = -np.linalg.lstsq(square - (mean * share) @ mean.T, gradient, rcond=1e-14)[0]
-    return step, float(-gradient @ step)
+    return mean @ share - aim, square - (mean * share) @ mean.T
 
 
 def _prior_exponent(decoded: Array, log_prior: Array, judged: JudgeScores, metric: str) -> float:

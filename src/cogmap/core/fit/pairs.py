@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..constants import CURVE_COLUMNS, CURVE_KNOTS, PAIR_ROWS, SCANNED, SURFACE_KNOTS
+from ..constants import CURVE_COLUMNS, CURVE_KNOTS, FINE_KNOTS, FINE_ROWS, PAIR_ROWS, SCANNED, SURFACE_KNOTS
 from ..readout.halves import Ridge
 from ..readout.pairs import PairReadout, Pieces, knots, thinned
 from ..readout.states import ReadoutFacts, leave_one_out
@@ -63,11 +63,15 @@ def planned(model: Model, census: Range) -> Pieces | None:
     concepts, total = model.concepts, census.total
     if total < PAIR_ROWS or not concepts.peaks or any(len(peaks) for peaks in concepts.peaks):
         return None
-    columns = min(CURVE_COLUMNS[0], CURVE_COLUMNS[1] * total)
+    few, many, for_each = CURVE_COLUMNS
+    columns = min(max(few, min(many, for_each * total)), total)
+    finest = max(FINE_KNOTS, total / FINE_ROWS)
     widest = min(SCANNED[0], (SCANNED[1] / len(census.mass)) ** 0.5)
-    finer = (knots(concepts.scaling, most) for most in CURVE_KNOTS)
+    finer = (knots(concepts.scaling, most) for most in CURVE_KNOTS if most <= finest)
     curves = next((own for own in finer if sum(map(len, own)) - len(own) <= columns), ())
-    coarser = (tuple(thinned(own, few if len(own) <= few else most) for own in curves) for few, most in SURFACE_KNOTS)
+    coarser = (
+        tuple(thinned(own, all_of if len(own) <= all_of else most) for own in curves) for all_of, most in SURFACE_KNOTS
+    )
     surfaces = next((own for own in coarser if sum(map(len, own)) <= widest), ())
     return Pieces.plain(curves, surfaces) if surfaces else None
 
