@@ -1,14 +1,18 @@
 # Each target sets up all that it needs; python3, make and git suffice.
 PYTHON ?= python3
 BIN := .venv/bin
+# What was run and what was skipped; .ci/run reads it.
+JUNIT = --junitxml=.venv/$@.xml
+# Modules are compiled when they are first imported, and once: tests start many processes.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test soak test-lowest lint study study-test cluster-test docs docs-check clean
+.PHONY: demo test soak test-lowest lint study study-test cluster-test wheel docs docs-check clean
 
 demo: .venv/demo
 	$(BIN)/cogmap demo --output demo
 
 test: .venv/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(JUNIT) $(PYTEST_ARGS)
 
 # Ten times as many examples of every property, from a fresh seed; `make soak SEED=…` draws those of a seed again.
 soak: SEED := $(or $(SEED),$(shell $(PYTHON) -c "import secrets; print(secrets.randbelow(2**32))"))
@@ -17,9 +21,9 @@ soak: .venv/test
 	  --hypothesis-profile=soak --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 # With exactly the lowest versions that pyproject.toml declares, in an environment of their own. Spark and the study's
-# peers are left out: `make cluster-test` and `make study-test` have them.
+# peers are left out: `make cluster-test` and `make study-test` have them. LOWEST names some of the tests.
 test-lowest: .venv/lowest/installed
-	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto --dist worksteal $(LOWEST) $(PYTEST_ARGS)
 
 lint: .venv/lint
 	$(BIN)/ruff check .
@@ -32,10 +36,14 @@ study: .venv/study/installed
 
 # The tests that need its packages; `make test` runs the others.
 study-test: .venv/study/installed
-	.venv/study/bin/python -m pytest tests/study/test_peers.py tests/study/test_ripper.py $(PYTEST_ARGS)
+	.venv/study/bin/python -m pytest tests/study/test_peers.py tests/study/test_ripper.py $(JUNIT) $(PYTEST_ARGS)
 
 cluster-test: .venv/cluster/installed
-	.venv/cluster/bin/python -m pytest tests/test_dask.py tests/test_spark.py $(PYTEST_ARGS)
+	.venv/cluster/bin/python -m pytest tests/test_dask.py tests/test_spark.py $(JUNIT) $(PYTEST_ARGS)
+
+# What users install, in an environment that has nothing else.
+wheel: .venv/test
+	.ci/wheel
 
 # The site, in docs/_build/html: every example runs, every warning is an error, and nothing is fetched.
 docs: .venv/docs/installed
@@ -48,46 +56,41 @@ docs-check: docs
 clean:
 	rm -rf .venv demo dist docs/_build docs/learn docs/how-to docs/gallery docs/reference/generated
 
+# .ci/install takes uv, which unpacks a library once for all environments; where it is not to be had, pip.
 .venv/created:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" uv || $(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	touch $@
 
-.venv/study/installed: .venv/created pyproject.toml
-	$(PYTHON) -m venv .venv/study
-	.venv/study/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	.venv/study/bin/python -m pip install --quiet --editable ".[study]" --group test
-	touch $@
-
-# Apart too: what builds the site should not decide what the tests run with.
-.venv/docs/installed: .venv/created pyproject.toml
-	$(PYTHON) -m venv .venv/docs
-	.venv/docs/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	.venv/docs/bin/python -m pip install --quiet --editable ".[cli,onnx,parquet]" --group docs
-	touch $@
-
-# Likewise apart, because Spark is large.
-.venv/cluster/installed: .venv/created pyproject.toml
-	$(PYTHON) -m venv .venv/cluster
-	.venv/cluster/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	.venv/cluster/bin/python -m pip install --quiet --editable . --group test --group cluster
-	touch $@
-
-.venv/lowest/installed: pyproject.toml .ci/lowest.py
-	$(PYTHON) -m venv --clear .venv/lowest
-	.venv/lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(PYTHON) .ci/lowest.py --without study spark > .venv/lowest/requirements.txt
-	.venv/lowest/bin/python -m pip install --quiet --requirement .venv/lowest/requirements.txt --editable .
-	touch $@
-
-.venv/demo: .venv/created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+.venv/demo: .venv/created pyproject.toml .ci/install
+	.ci/install .venv --editable ".[cli]"
 	touch $@
 
 .venv/test: .venv/demo
-	$(BIN)/python -m pip install --quiet --group test
+	.ci/install .venv --group test
 	touch $@
 
 .venv/lint: .venv/test
-	$(BIN)/python -m pip install --quiet --group lint
+	.ci/install .venv --group lint
+	touch $@
+
+.venv/study/installed: .venv/created pyproject.toml .ci/install
+	.ci/install .venv/study --editable ".[study]" --group test
+	touch $@
+
+# Apart too: what builds the site should not decide what the tests run with.
+.venv/docs/installed: .venv/created pyproject.toml .ci/install
+	.ci/install .venv/docs --editable ".[cli,onnx,parquet]" --group docs
+	touch $@
+
+# Likewise apart, because Spark is large.
+.venv/cluster/installed: .venv/created pyproject.toml .ci/install
+	.ci/install .venv/cluster --editable . --group test --group cluster
+	touch $@
+
+.venv/lowest/installed: .venv/created pyproject.toml .ci/install .ci/lowest.py
+	rm -rf .venv/lowest
+	mkdir .venv/lowest
+	$(PYTHON) .ci/lowest.py --without study spark > .venv/lowest/requirements.txt
+	.ci/install .venv/lowest --requirement .venv/lowest/requirements.txt --editable .
 	touch $@

@@ -119,8 +119,11 @@ def test_other_partitions_keep_the_contract(spark, frame):
     table.unpersist()
 
 
-@pytest.mark.parametrize("kind", ["array", "vector"])
-def test_few_rows_from_one_column_of_features_with_weights(kind, spark):
+@pytest.mark.parametrize(
+    ("kind", "model"),
+    [("array", LTCNClassifier), ("vector", LTCNClassifier), ("array", LTCNClassifierCV)],
+)
+def test_few_rows_from_one_column_of_features_with_weights(kind, model, spark):
     from pyspark.ml.linalg import Vectors
 
     X, y = load_iris(return_X_y=True)
@@ -128,8 +131,8 @@ def test_few_rows_from_one_column_of_features_with_weights(kind, spark):
     made = {"array": lambda row: row.tolist(), "vector": lambda row: Vectors.dense(row)}[kind]
     rows = [(made(row), int(label), float(w)) for row, label, w in zip(X, y, weight, strict=True)]
     table = spark.createDataFrame(rows, ["features", "kind", "count"])
-    found = SparkLTCNClassifier(labelCol="kind", weightCol="count", predictionCol="guess").fit(table)
-    expected = LTCNClassifier().fit(X, y, sample_weight=weight)
+    found = SparkLTCNClassifier(model(), labelCol="kind", weightCol="count", predictionCol="guess").fit(table)
+    expected = model().fit(X, y, sample_weight=weight)
     assert (found.to_local().decision_function(X) == expected.decision_function(X)).all()
     guesses = found.transform(table).toPandas()["guess"]
     assert (guesses.to_numpy() == expected.predict(X)).all()

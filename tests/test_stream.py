@@ -168,7 +168,10 @@ def test_weights_and_empty_blocks(rows, rng):
     blocks = blocks_of(250, X, y, weight)
     blocks.insert(1, (X[:0], y[:0], weight[:0]))
     blocks.append((X[:5], y[:5], np.zeros(5)))
-    same(stream.fit(blocks), LTCNClassifier().fit(X, y, sample_weight=weight), X)
+    found, expected = stream.fit(blocks), LTCNClassifier().fit(X, y, sample_weight=weight)
+    same(found, expected, X)
+    assert (found.relevance() == expected.relevance()).all()
+    assert str(found.diagnose(X)) == str(expected.diagnose(X))
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -219,8 +222,10 @@ def test_files(kind, rows, tmp_path):
         frame.to_feather(path)
     else:
         frame.to_csv(path, index=False)
-    found = stream.fit(path, target="kind", weight="count", block_rows=100)
-    same(found, LTCNClassifier().fit(frame[list("abcd")], y, sample_weight=frame["count"]), frame[list("abcd")])
+    found, X = stream.fit(path, target="kind", weight="count", block_rows=100), frame[list("abcd")]
+    expected = LTCNClassifier().fit(X, y, sample_weight=frame["count"])
+    same(found, expected, X)
+    assert (found.relevance() == expected.relevance()).all()
 
 
 @pytest.mark.usefixtures("small_blocks")

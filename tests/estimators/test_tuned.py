@@ -7,7 +7,14 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import cohen_kappa_score, log_loss
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_dict_unchanged,
+    check_estimators_pickle,
+    check_fit_idempotent,
+    check_methods_sample_order_invariance,
+    check_methods_subset_invariance,
+    parametrize_with_checks,
+)
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
 from cogmap.core.decision.decision import class_covariance, decide
@@ -21,6 +28,22 @@ from cogmap.estimators.tuned import block_labels
 @pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # some checks fit noise
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        check_dict_unchanged,
+        check_estimators_pickle,
+        check_fit_idempotent,
+        check_methods_sample_order_invariance,
+        check_methods_subset_invariance,
+    ],
+)
+@pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")
+def test_scikit_learn_conformance_of_the_whole_grid(check):
+    """The checks that more members could break: what is kept, copied and computed row by row."""
+    check("LTCNClassifierCV", LTCNClassifierCV())
 
 
 @pytest.fixture(scope="module")

@@ -82,10 +82,10 @@ def test_every_grid_fits_its_estimator():
                 model.set_params(**params)
 
 
-def command(results, *extra):
+def command(results):
     code = "from cogmap.cli.study import study; study()"
     plan = ["--datasets", "iris,wine", "--classifiers", "DT,LR,RidgeClassifierCV", "--jobs", "1", "--results", results]
-    return [sys.executable, "-c", code, "run", *plan, *extra]
+    return [sys.executable, "-c", code, "run", *plan]
 
 
 def lines(path):
@@ -99,7 +99,8 @@ def without_times(path):
 
 def test_killed_runs_continue_and_end_with_the_same_file(tmp_path):
     whole, killed = tmp_path / "whole.csv", tmp_path / "killed.csv"
-    list(run(Plan(("iris", "wine"), ("DT", "LR", "RidgeClassifierCV"), jobs=2), whole))
+    plan = Plan(("iris", "wine"), ("DT", "LR", "RidgeClassifierCV"))
+    list(run(replace(plan, jobs=2), whole))
     assert lines(whole) == 1 + 2 * 3 * 6
     with subprocess.Popen(command(killed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 120
@@ -109,7 +110,7 @@ def test_killed_runs_continue_and_end_with_the_same_file(tmp_path):
     assert lines(killed) >= 10
     with killed.open("a") as file:
         file.write("wine,DT,sma")
-    subprocess.run(command(killed), check=True, capture_output=True)
+    list(run(plan, killed))
     assert without_times(killed) == without_times(whole)
 
 

@@ -1,5 +1,7 @@
 """Remembered rows in regions against kernel ridges of each box, solved naively."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -23,10 +25,14 @@ def problem(rng, n, kind="ones"):
     return Examples(initial, np.eye(2)[codes], weight), codes, unit
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """Let regions be small."""
-    monkeypatch.setattr(regions.cut_boxes, "__defaults__", (50,))
+@cache
+def fitted_in_small_regions(n, kind):
+    """Return rows, new rows and their fit, which is that of every space."""
+    rng = np.random.default_rng(0)
+    rows, codes, unit = problem(rng, n, kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regions.cut_boxes, "__defaults__", (50,))
+        return rows, rng.random((30, 3)), fit_regions(rows, codes, unit)
 
 
 def test_boxes_hold_every_row_once_and_few_each(rng):
@@ -66,11 +72,9 @@ def test_what_is_inside_is_the_same_in_every_space(space, rng):
 
 @pytest.mark.parametrize("n", [120, 1700])
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, small, space, rng):
-    rows, codes, unit = problem(rng, n, kind)
-    new = rng.random((30, 3))
+def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, space):
+    rows, new, fit = fitted_in_small_regions(n, kind)
     network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
-    fit = fit_regions(rows, codes, unit)
     readout = fit.readout
     region, of_new = readout.boxes.codes(rows.initial), readout.boxes.codes(new)
     scores, resembles = np.zeros((30, 2)), np.zeros((30, n))
