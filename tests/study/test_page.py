@@ -24,3 +24,13 @@ def test_the_page_shows_the_table(name):
 
 def test_the_page_shows_the_claims():
     assert markdown(claims_table(frame(RESULTS))) in PAGE.read_text(encoding="utf-8")
+
+
+def test_writing_the_page_anew_puts_a_wrong_number_right_and_nothing_else(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from study_page import rewritten
+
+    page = PAGE.read_text(encoding="utf-8")
+    wrong = page.replace("| LTCN | 1e-15 | 30 | 0.623 |", "| LTCN | 1e-15 | 30 | 0.999 |")
+    assert wrong != page
+    assert rewritten(wrong, frame(RESULTS)) == page

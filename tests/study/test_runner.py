@@ -114,6 +114,20 @@ def test_killed_runs_continue_and_end_with_the_same_file(tmp_path):
     assert without_times(killed) == without_times(whole)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="semaphores have names on POSIX only")
+def test_a_run_that_is_told_to_end_leaves_no_semaphore_behind(tmp_path):
+    results = tmp_path / "results.csv"
+    with subprocess.Popen(command(results), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 120
+        while lines(results) < 3 and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.terminate()
+        said = process.communicate()[1]
+    assert lines(results) >= 3
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "leaked" not in said
+
+
 def test_errors_are_rows_and_can_be_tried_again(tmp_path):
     """LTCN refuses such a φ."""
     path = tmp_path / "results.csv"
@@ -137,6 +151,32 @@ def test_a_fold_beyond_the_limit_is_a_row_that_says_timeout(tmp_path, monkeypatc
     assert [row["error"] for row in rows] == ["timeout: more than 0.5 s"] * 2
 
 
+DYING = """
+import os, signal
+from tqdm import tqdm
+from cogmap.study.runner import _pool
+
+def show_progress_and_die():
+    with open(os.devnull, "w") as nowhere:
+        list(tqdm([1], file=nowhere))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    with _pool(1) as pool:
+        print(type(pool.schedule(show_progress_and_die).exception()).__name__)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="semaphores have names on POSIX only")
+def test_a_killed_process_leaves_no_semaphore_behind(tmp_path):
+    """SOM shows progress by tqdm; whatever runs in the same process later can be beyond the limit."""
+    script = tmp_path / "dying.py"
+    script.write_text(DYING)
+    done = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "ProcessExpired"
+    assert "leaked" not in done.stderr
+
+
 def test_what_cannot_run_is_said(monkeypatch, caplog):
     absent = Entry("absent", SVC, package="no_such_package")
     monkeypatch.setattr(registry, "ENTRIES", (*ENTRIES, absent))
@@ -153,12 +193,16 @@ def test_unknown_classifiers_are_named():
 
 
 @pytest.mark.filterwarnings("ignore")  # kappas are undefined where rows have one class
-@pytest.mark.parametrize("name", ["breast-cancer", "iris"])
-def test_the_authors_grid_is_the_search_of_their_notebook(name, monkeypatch):
+@pytest.mark.parametrize("name", ["breast-cancer", "iris", "rare-first"])
+def test_the_authors_grid_is_the_search_of_their_notebook(name, monkeypatch, tmp_path):
     """Their package, their one-hot target, file scaled first, plain inner folds: the same configuration and kappa.
 
     Iris is sorted by class: most inner folds hold classes that their training rows lack, and some kappas are undefined.
+    The last file is sorted, too, and the first inner fold has all rows of its rare class, as in musk2.
     """
+    y = np.repeat([1, 0], [36, 164])
+    X = np.random.default_rng(5).normal(size=(200, 6)) + 0.5 * y[:, None]
+    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "rare-first.csv", header=False, index=False)
     package = pytest.importorskip("ltcn.LTCN")
     assert {name: len(values) for name, values in registry.AUTHORS.items()} == {
         "activation": 2,
@@ -168,7 +212,7 @@ def test_the_authors_grid_is_the_search_of_their_notebook(name, monkeypatch):
     grid = {"phi": [0.5, 0.8], "max_iter": [2, 5]}
     for parameter, values in grid.items():
         monkeypatch.setitem(registry.AUTHORS, parameter, values)
-    data = load(name)
+    data = load(name, tmp_path)
     X, one_hot = MinMaxScaler().fit_transform(data.X), np.eye(len(data.classes))[data.y]
     train, test = list(StratifiedKFold(5, shuffle=True, random_state=42).split(X, data.y))[2]
 
@@ -177,7 +221,8 @@ def test_the_authors_grid_is_the_search_of_their_notebook(name, monkeypatch):
 
     options = {"T": grid["max_iter"], "phi": grid["phi"], "function": ["sigmoid", "hyperbolic"]}
     search = GridSearchCV(package.LTCN(method="inverse"), options, scoring=kappa, cv=5).fit(X[train], one_hot[train])
-    row = evaluate(task(dataset=data.name, classifier="LTCN slopes", grid="authors", inner=5, scale="file"))
+    described = task(dataset=data.name, classifier="LTCN slopes", grid="authors", inner=5, scale="file")
+    row = evaluate(described, str(tmp_path))
     names = {"sigmoid": "sigmoid", "hyperbolic": "tanh"}
     best = search.best_params_
     assert json.loads(row["params"]) == {

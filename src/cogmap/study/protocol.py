@@ -24,13 +24,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, cohen_kappa_score, make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from ..core.types import Array
 from .datasets import Dataset, load
-from .registry import GRIDS, Entry, Grid, Shape, find
+from .registry import GRIDS, Entry, Shape, find
 
 N_FOLDS = 5
 SHUFFLING, N_SHUFFLES = ("shuffle", "by"), 5
@@ -145,20 +145,44 @@ def chosen(model: Pipeline, task: Task, X: Array, y: Any) -> dict[str, Any]:
     """Return the parameters with the largest inner kappa; the given ones where there is nothing to search."""
     if task.grid not in GRIDS:
         return fixed(task.grid)
-    grid = find(task.classifier).grid(task.grid, shape_of(X, y))
-    candidates = list(ParameterGrid(grid))
+    candidates: list[dict[str, Any]] = list(ParameterGrid(find(task.classifier).grid(task.grid, shape_of(X, y))))
     if len(candidates) == 1:
         return dict(candidates[0])
-    theirs = task.grid == "authors"
-    # Their search gets the one-hot target, for which scikit-learn's folds are plain.
-    folds = KFold(task.inner) if theirs else StratifiedKFold(task.inner, shuffle=True, random_state=task.seed)
-    scoring = partial(notebook_kappa, len(np.unique(y))) if theirs else make_scorer(cohen_kappa_score)
-    search = GridSearchCV(model, _prefixed_grid(grid), scoring=scoring, cv=folds, refit=False).fit(X, y)
-    if not theirs and np.isnan(search.cv_results_["mean_test_score"]).all():
+    if task.grid == "authors":
+        return notebook_choice(model, candidates, KFold(task.inner), X, y)
+    folds = StratifiedKFold(task.inner, shuffle=True, random_state=task.seed)
+    search = _search(model, candidates, make_scorer(cohen_kappa_score), folds, X, y)
+    if np.isnan(search.cv_results_["mean_test_score"]).all():
         raise ValueError("no configuration of the grid could be scored")
-    # Without any score the first: so it is with the authors' plain folds of files that are sorted by class.
-    best = search.cv_results_["params"][search.best_index_]
-    return {name.removeprefix("model__"): value for name, value in best.items()}
+    return candidates[int(search.best_index_)]
+
+
+def _search(
+    model: Pipeline, candidates: list[dict[str, Any]], scoring: Any, folds: Any, X: Array, y: Any
+) -> GridSearchCV:
+    grids = [{name: [value] for name, value in _prefixed(params).items()} for params in candidates]
+    return GridSearchCV(model, grids, scoring=scoring, cv=folds, refit=False).fit(X, y)
+
+
+def notebook_choice(
+    model: Pipeline, candidates: list[dict[str, Any]], folds: KFold, X: Array, y: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Return what the authors' search finds; the first by T, activation and φ among equals, or if none has a kappa.
+
+    It gets the one-hot target, for which scikit-learn's folds are plain. Where a fold's training rows have one class,
+    all others are among its test rows, and a constant answer has kappa 0 there; every other fold's test rows have one
+    class, and a kappa of 0, or none if all are right. Nothing can be above 0: the first that has each kappa is it.
+    """
+    candidates = sorted(candidates, key=lambda params: (params["max_iter"], params["activation"], params["phi"]))
+    scoring = partial(notebook_kappa, len(np.unique(y)))
+    usable = [(train, test) for train, test in folds.split(X) if len(np.unique(y[train])) > 1]
+    if len(usable) == folds.get_n_splits():
+        return candidates[int(_search(model, candidates, scoring, folds, X, y).best_index_)]
+    for params in candidates:
+        scores = cross_val_score(model.set_params(**_prefixed(params)), X, y, scoring=scoring, cv=usable)
+        if not np.isnan(scores).any():
+            return params
+    return candidates[0]
 
 
 def notebook_kappa(n_classes: int, model: Pipeline, X: Array, y: NDArray[np.intp]) -> float:
@@ -206,11 +230,6 @@ def _value(text: str) -> Any:
 
 def _prefixed(params: dict[str, Any]) -> dict[str, Any]:
     return {f"model__{name}": value for name, value in params.items()}
-
-
-def _prefixed_grid(grid: Grid) -> list[dict[str, Any]]:
-    parts = [grid] if hasattr(grid, "keys") else list(grid)
-    return [{f"model__{name}": list(values) for name, values in part.items()} for part in parts]  # type: ignore[union-attr]
 
 
 def _plain(value: Any) -> Any:

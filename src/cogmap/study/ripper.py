@@ -121,6 +121,8 @@ def _java() -> Any:
             "-Dweka.packageManager.loadPackages=false",
             "-Djava.awt.headless=true",
             "-XX:+UseSerialGC",
+            # Signals are Python's: a Java machine that ends at SIGTERM takes the process down with a crash report.
+            "-Xrs",
         ]
         jpype.startJVM(*options, classpath=jars, convertStrings=True)
     return jpype

@@ -10,6 +10,8 @@ made when the last fold of its group is known, be it from this run or an earlier
 import logging
 import multiprocessing
 import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -196,9 +198,10 @@ def _pool(jobs: int) -> Iterator[Any]:
         raise ImportError('The study needs pebble: pip install "cogmap[study]".') from error
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    pool = ProcessPool(jobs, initializer=_end_with_parent, context=multiprocessing.get_context("spawn"))
+    pool = ProcessPool(jobs, initializer=_prepare, context=multiprocessing.get_context("spawn"))
     try:
-        yield pool
+        with _ending_in_order():
+            yield pool
     finally:
         pool.stop()  # type: ignore[no-untyped-call]
         pool.join()
@@ -206,10 +209,27 @@ def _pool(jobs: int) -> Iterator[Any]:
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
-def _end_with_parent() -> None:
-    """End this process when its parent is gone, even if that was killed."""
-    parent = multiprocessing.parent_process()
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Turn SIGTERM into an exit that cleans up: otherwise the pool's processes and semaphores are left behind."""
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _prepare() -> None:
+    """Let this process end when its parent is gone, even if that was killed, and leave nothing when it is killed."""
+    from tqdm import tqdm
+
+    # By default tqdm locks by a semaphore, with a name that outlives a killed process; susi's SOM shows progress.
+    tqdm.set_lock(threading.RLock())
     logging.disable(logging.INFO)
+    parent = multiprocessing.parent_process()
 
     def watch() -> None:
         if parent is not None:
