@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from cogmap import LTCNClassifierCV
 from cogmap.core.fit import pairs
-from cogmap.core.readout import metric, regions
+from cogmap.core.resemblance import metric, regions
 from cogmap.estimators import stacking, tuned
 
 

@@ -13,7 +13,7 @@ import grimp
 
 PICTURE = Path(__file__).parent / "images" / "rooms.svg"
 HEIGHT, PITCH, TOP = 38, 56, 34
-CORE_LEFT, CORE_ROW = 686, 4
+CORE_LEFT, CORE_ROW = 686, 3
 
 # Names (several of them share a box), what they are for, row, left, width.
 ROOMS = [
@@ -42,12 +42,14 @@ CORE = [
     ("explain", "contributions, relevance, effects", 0, 0, 310),
     ("fit", "from rows to a fitted network", 1, 0, 310),
     ("decision", "log-odds", 2, 212, 98),
-    ("readout", "outer weights, terms", 3, 0, 204),
-    ("trajectory", "increments", 4, 0, 104),
-    ("concepts", "A⁰", 5, 114, 90),
-    ("network", "W, b, states", 6, 0, 104),
-    ("sums", "spaces, rows, sources, statistics", 7, 0, 310),
-    ("types constants", "", 8, 0, 310),
+    ("resemblance", "remembered rows", 3, 0, 114),
+    ("curves", "and surfaces", 3, 122, 82),
+    ("readout", "outer weights, terms", 4, 0, 204),
+    ("trajectory", "increments", 5, 0, 104),
+    ("concepts", "A⁰", 6, 114, 90),
+    ("network", "W, b, states", 7, 0, 104),
+    ("sums", "spaces, rows, sources, statistics", 8, 0, 310),
+    ("types constants", "", 9, 0, 310),
 ]
 STYLE = """
   text { font-family: system-ui, sans-serif; text-anchor: middle; fill: #1b2733 }

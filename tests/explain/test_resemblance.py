@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
-from cogmap.core.readout import regions
+from cogmap.core.resemblance import regions
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cogmap import LTCNClassifierCV
-from cogmap.core.readout.pairs import PairReadout
+from cogmap.core.curves.pairs import PairReadout
 
 
 @pytest.fixture(scope="module")

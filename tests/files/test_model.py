@@ -20,11 +20,11 @@ from sklearn.exceptions import NotFittedError
 
 import cogmap
 from cogmap import LTCNClassifier, LTCNClassifierCV, ModelFileError
-from cogmap.core.readout.cases import CaseReadout
-from cogmap.core.readout.pairs import PairReadout
+from cogmap.core.curves.pairs import PairReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.states import StateReadout
+from cogmap.core.resemblance.cases import CaseReadout
 from cogmap.estimators import loading
 from cogmap.files.model import estimators, metadata, values
 from tests import reader

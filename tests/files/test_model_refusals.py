@@ -10,8 +10,8 @@ from sklearn.datasets import load_iris, load_wine
 
 import cogmap
 from cogmap import LTCNClassifier, LTCNClassifierCV, ModelFileError
-from cogmap.core.readout.regions import RegionReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
+from cogmap.core.resemblance.regions import RegionReadout
 from cogmap.files.model import container, estimators
 from tests import mutations
 

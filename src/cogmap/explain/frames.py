@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.explain.contributions import decoding, strongest_cases
-from ..core.readout.regions import Remembering
+from ..core.resemblance.regions import Remembering
 from ..core.types import Array
 from ..intake.checks import module
 from .words import odds_factor, pair_name

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.concepts.concepts import Concepts
 from ..core.fit.fitted import Fitted
-from ..core.readout.regions import BEYOND, RegionReadout
+from ..core.resemblance.regions import BEYOND, RegionReadout
 from ..intake.checks import module
 
 

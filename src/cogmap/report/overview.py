@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..core.curves.pairs import PairReadout
 from ..core.fit.fitted import Fitted
-from ..core.readout.pairs import PairReadout
-from ..core.readout.regions import Remembering
+from ..core.resemblance.regions import Remembering
 from .subject import Subject
 
 

@@ -9,8 +9,8 @@ from cogmap.core.decision.decision import Decision
 from cogmap.core.explain.contributions import decoded_splits, split, strongest_cases
 from cogmap.core.fit.fit import fit_network
 from cogmap.core.network.activation import ACTIVATIONS
-from cogmap.core.readout.cases import CaseReadout
 from cogmap.core.readout.terms import raw_scores
+from cogmap.core.resemblance.cases import CaseReadout
 from cogmap.core.sums import threads
 from cogmap.core.sums.rows import Rows
 from cogmap.core.sums.sources import at_once

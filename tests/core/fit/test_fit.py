@@ -9,7 +9,7 @@ from cogmap.core.decision.decision import class_covariance, decide
 from cogmap.core.fit.fit import fit_network, passable, remember
 from cogmap.core.fit.judges import for_themselves
 from cogmap.core.network.constraints import Bounds
-from cogmap.core.readout.regions import RegionReadout
+from cogmap.core.resemblance.regions import RegionReadout
 from cogmap.core.sums import sources, threads
 from cogmap.core.sums.rows import Rows, weighted_rows
 from cogmap.core.sums.sources import Blocks, at_once, cut, from_rows, on_device

@@ -9,8 +9,8 @@ from sklearn.datasets import load_wine
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
 from cogmap.core.fit.fitted import Edge, distinct_networks, joint_outer, offsets, probabilities
-from cogmap.core.readout.regions import RegionReadout
 from cogmap.core.readout.states import StateReadout
+from cogmap.core.resemblance.regions import RegionReadout
 
 X, Y = load_wine(return_X_y=True)
 

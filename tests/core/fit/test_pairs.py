@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cogmap.core.curves.halves import Size
+from cogmap.core.curves.pairs import Pieces, all_pairs
+from cogmap.core.curves.search import apart, halves_summed, search
 from cogmap.core.fit.fit import fit_network
 from cogmap.core.fit.network import initial_states
-from cogmap.core.fit.pair_search import apart, halves_summed, search
 from cogmap.core.fit.pairs import planned, read_pairs, scored
-from cogmap.core.readout.halves import Size
-from cogmap.core.readout.pairs import Pieces, all_pairs
 from cogmap.core.sums.sources import Blocks, at_once, from_rows
 from cogmap.core.sums.space import NUMPY
 from tests.core.problems import SETTINGS, census_of, on, rows_of

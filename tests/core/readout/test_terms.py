@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cogmap.core.curves.pairs import PairReadout
 from cogmap.core.fit.fit import fit_network
 from cogmap.core.fit.pairs import read_pairs
-from cogmap.core.readout.cases import CaseReadout
-from cogmap.core.readout.pairs import PairReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.states import StateReadout
 from cogmap.core.readout.terms import Terms, block_terms, raw_scores
+from cogmap.core.resemblance.cases import CaseReadout
 from cogmap.core.sums.sources import at_once
 from cogmap.core.sums.space import NUMPY
 from tests.core.problems import SETTINGS, census_of, rows_of

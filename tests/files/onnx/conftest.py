@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from cogmap import LTCNClassifierCV
-from cogmap.core.readout.regions import RegionReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
+from cogmap.core.resemblance.regions import RegionReadout
 from tests.files.onnx.running import TRAIN, X, Y
 
 

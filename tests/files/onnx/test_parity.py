@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from cogmap import LTCNClassifier, LTCNClassifierCV
-from cogmap.core.readout.cases import CaseReadout
-from cogmap.core.readout.pairs import PairReadout
+from cogmap.core.curves.pairs import PairReadout
 from cogmap.core.readout.ridge import IncrementReadout
 from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.states import StateReadout
+from cogmap.core.resemblance.cases import CaseReadout
 from cogmap.errors import NoInformationWarning
 from tests.files.onnx.running import BOUND, TRAIN, X, Y, assert_same, run
 

@@ -8,9 +8,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from cogmap import LTCNClassifier
-from cogmap.core.readout.cases import CaseReadout
-from cogmap.core.readout.regions import RegionReadout, Remembering
 from cogmap.core.readout.ridge import IncrementReadout
+from cogmap.core.resemblance.cases import CaseReadout
+from cogmap.core.resemblance.regions import RegionReadout, Remembering
 from cogmap.core.sums.space import NUMPY
 from cogmap.core.trajectory.increments import Course, lockstep
 from cogmap.files.onnx.scores import probabilities

@@ -13,10 +13,10 @@ from scipy.sparse import csr_array
 from ..decision.decision import Decision
 from ..fit.model import Model
 from ..network.reasoning import Network
-from ..readout.cases import CaseReadout
 from ..readout.folded import fold
-from ..readout.regions import Remembering
 from ..readout.terms import Readout, Terms
+from ..resemblance.cases import CaseReadout
+from ..resemblance.regions import Remembering
 from ..sums.space import NUMPY, blocks, in_blocks
 from ..sums.threads import side_by_side
 from ..sums.tiles import in_tiles, tiled

@@ -16,11 +16,11 @@ from ..constants import CONCEPTS_PER_ROW, FEW_ROWS, MAX_RANK
 from ..decision.decision import class_covariance, judged_rows
 from ..network.reasoning import until_fixed_point
 from ..readout import dual
-from ..readout.cases import fit_cases
 from ..readout.ridge import Frame, designed, fit_ridge, scored
 from ..readout.shrunken import active_rows
 from ..readout.spectrum import Problem
 from ..readout.states import ReadoutFacts, final_state, inverse_one_hot, moore_penrose
+from ..resemblance.cases import fit_cases
 from ..sums.rows import JudgeScores, States
 from ..sums.sources import only_block
 from ..sums.space import NUMPY

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ..concepts.concepts import Concepts
 from ..decision.decision import Decision, decide
 from ..network.reasoning import Network
-from ..readout.cases import sample_rows
 from ..readout.ridge import Evidence, Frame, designed, fixed_at, scored, solve
 from ..readout.states import ReadoutFacts
+from ..resemblance.cases import sample_rows
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sampling import LAST_KEY, Samples
 from ..sums.space import NUMPY

@@ -16,10 +16,10 @@ from ..concepts.concepts import Concepts
 from ..constants import FEW_ROWS
 from ..decision.decision import class_covariance, judged_rows
 from ..readout.design import Design
-from ..readout.metric import Examples
-from ..readout.regions import fit_regions
 from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
 from ..readout.states import ReadoutFacts, inverse_one_hot
+from ..resemblance.metric import Examples
+from ..resemblance.regions import fit_regions
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
 from ..sums.statistics import Range

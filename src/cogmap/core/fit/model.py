@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..concepts.concepts import Concepts, TileScaler
+from ..curves.pairs import PairReadout
 from ..decision.decision import class_shares
 from ..network.constraints import Bounds
 from ..network.reasoning import Network, trajectory
-from ..readout.cases import CaseReadout, sample_rows
 from ..readout.folded import Folded, fold
-from ..readout.pairs import PairReadout
-from ..readout.regions import Remembering
-from ..readout.remembered import Remembered
 from ..readout.terms import Readout, raw_scores
+from ..resemblance.cases import CaseReadout, sample_rows
+from ..resemblance.regions import Remembering
+from ..resemblance.remembered import Remembered
 from ..sums.rows import Rows
 from ..sums.space import NUMPY, DeviceArray, Space, in_blocks, slices, working_width
 from ..sums.tiles import in_tiles, rows_of, tiled

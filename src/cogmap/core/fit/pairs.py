@@ -1,6 +1,6 @@
 """Curves and surfaces as one more readout of a network, from blocks of rows: four passes, whatever their number.
 
-    Gram matrix of the curves; cells of all pairs (`pair_search`); Gram matrix of curves and surfaces; judges
+    Gram matrix of the curves; cells of all pairs (`curves.search`); Gram matrix of curves and surfaces; judges
 
 Size and penalty are chosen in closed form (`readout.halves`).
 
@@ -13,8 +13,9 @@ from dataclasses import replace
 from functools import partial
 
 from ..constants import CURVE_COLUMNS, CURVE_KNOTS, FINE_KNOTS, FINE_ROWS, PAIR_ROWS, SCANNED, SURFACE_KNOTS
-from ..readout.halves import Ridge
-from ..readout.pairs import PairReadout, Pieces, knots, thinned
+from ..curves.halves import Ridge
+from ..curves.pairs import PairReadout, Pieces, knots, thinned
+from ..curves.search import apart, halves_summed, in_parts, places, search
 from ..readout.states import ReadoutFacts, leave_one_out
 from ..sums.rows import JudgeScores, Rows, States
 from ..sums.sources import Source, from_rows
@@ -26,7 +27,6 @@ from .fit import NetworkFit
 from .judges import choose_judges, most_judges
 from .model import Model
 from .network import initial_states
-from .pair_search import apart, halves_summed, in_parts, places, search
 
 
 def read_pairs(source: Source[Rows], census: Range, known: NetworkFit) -> NetworkFit | None:

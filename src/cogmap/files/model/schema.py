@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from ...core.concepts.concepts import Concepts
 from ...core.concepts.scaling import Scaling
+from ...core.curves.pairs import LEAST_GAP, PairReadout
 from ...core.decision.decision import Decision
 from ...core.fit.model import SUMMARY_ROWS, Summary
 from ...core.network.activation import ACTIVATIONS
 from ...core.network.reasoning import Network
-from ...core.readout.cases import CaseReadout
-from ...core.readout.metric import Metric
-from ...core.readout.pairs import LEAST_GAP, PairReadout
-from ...core.readout.regions import Boxes, RegionReadout
 from ...core.readout.ridge import IncrementReadout
 from ...core.readout.shrunken import ShrunkReadout
 from ...core.readout.states import StateReadout
+from ...core.resemblance.cases import CaseReadout
+from ...core.resemblance.metric import Metric
+from ...core.resemblance.regions import Boxes, RegionReadout
 from ...core.trajectory.innovations import Basis
 from ...core.types import Array as Floats
 from .kinds import Array, Choice, Kind, OneOf, Ragged, Real, Record, Revision, Scope
@@ -77,7 +77,8 @@ def _check_boxes(boxes: Boxes, scope: Scope) -> None:
 def _check_regions(readout: RegionReadout, scope: Scope) -> None:
     sizes = np.diff(readout.ends, prepend=0)
     scope.at("ends").need(
-        bool((sizes > 0).all()) and int(sizes.sum()) == len(readout.cases), "the ends of regions that hold all cases"
+        bool((sizes > 0).all()) and int(sizes.sum()) == len(readout.cases),
+        "the ends of regions that hold all cases",
     )
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.concepts.concepts import Concepts
+from ...core.curves.pairs import PairReadout
 from ...core.fit.fitted import Fitted
-from ...core.readout.pairs import PairReadout
-from ...core.readout.regions import Remembering
+from ...core.resemblance.regions import Remembering
 from ...core.sums.space import STRIP as ROWS
 from .kinds import Scope
 

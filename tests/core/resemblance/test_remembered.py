@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from cogmap.core.readout.cases import CaseReadout
-from cogmap.core.readout.metric import Metric
-from cogmap.core.readout.regions import RegionReadout, cut_boxes
+from cogmap.core.resemblance.cases import CaseReadout
+from cogmap.core.resemblance.metric import Metric
+from cogmap.core.resemblance.regions import RegionReadout, cut_boxes
 from cogmap.core.sums.tiles import TILE
 
 

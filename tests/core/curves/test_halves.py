@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cogmap.core.constants import PAIR_PENALTIES, PAIR_RATIOS, PAIR_SHARES
-from cogmap.core.readout.halves import Halves, Size
+from cogmap.core.curves.halves import Halves, Size
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ import numpy as np
 
 from ..concepts.scaling import Scaling
 from ..network.reasoning import Network
+from ..readout.terms import Terms
 from ..sums.space import DeviceArray, Space, slices
 from ..types import Array, Codes
-from .terms import Terms
 
 LEAST_GAP = 1e-6
 """Least distance of two knots; the numerical contract has room for what 1e6 makes of rounding."""

@@ -9,10 +9,10 @@ from scipy.spatial.distance import cdist
 from cogmap.core.constants import REGION_ROWS
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import Network
-from cogmap.core.readout import regions
-from cogmap.core.readout.metric import Examples
-from cogmap.core.readout.regions import BEYOND, Boxes, cut_boxes, fit_regions
 from cogmap.core.readout.terms import raw_scores
+from cogmap.core.resemblance import regions
+from cogmap.core.resemblance.metric import Examples
+from cogmap.core.resemblance.regions import BEYOND, Boxes, cut_boxes, fit_regions
 from cogmap.core.sums.space import NUMPY
 from tests.core.readout.test_cases import WEIGHTS, bordered, weights
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR
-from cogmap.core.readout import metric as metrics
-from cogmap.core.readout.metric import Examples, Metric, Ridge, first_metric, learn_metric, spread, taught_metric
+from cogmap.core.resemblance import metric as metrics
+from cogmap.core.resemblance.metric import Examples, Metric, Ridge, first_metric, learn_metric, spread, taught_metric
 from tests.core.readout.test_cases import WEIGHTS, bordered, weights
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cogmap.core.concepts.scaling import Scaling, identity, knot_heights, rank_knots
+from cogmap.core.curves.pairs import LEAST_GAP, PairReadout, Pieces, all_pairs, knots, thinned
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import Network
-from cogmap.core.readout.pairs import LEAST_GAP, PairReadout, Pieces, all_pairs, knots, thinned
 from cogmap.core.sums.space import NUMPY
 
 CURVES = (np.array([0.0, 0.2, 0.7, 1.0]), np.array([0.0, 1.0]), np.array([-0.5, 0.1, 0.4]))

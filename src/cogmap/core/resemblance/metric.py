@@ -34,10 +34,10 @@ from ..constants import (
     METRIC_ROUNDS,
     METRIC_ROWS,
 )
+from ..readout.dual import descend
 from ..sums.space import NUMPY, DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
-from .dual import descend
 
 T = TypeVar("T")
 

@@ -20,8 +20,8 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ..constants import PAIR_PENALTIES, PAIR_RATIOS, PAIR_SHARES
+from ..readout.dual import descend
 from ..types import Array, Codes
-from .dual import descend
 
 ROUNDING = 1e-11
 """Least penalty as a share of the largest entry of S_zz: 1e9 rows have one of 1e-3, which is far below all others."""

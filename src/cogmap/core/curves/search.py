@@ -16,14 +16,14 @@ from functools import partial
 import numpy as np
 
 from ..constants import CELL_RIDGE, JUDGING_COLUMNS, SURFACE_COLUMNS
-from ..readout.halves import Halves, Ridge, Size
-from ..readout.pairs import Pieces, all_pairs
 from ..sums.factor import weighted_gram
 from ..sums.rows import States
 from ..sums.sources import Source
 from ..sums.space import DeviceArray, Space, slices
 from ..sums.statistics import S, Totals, merged
 from ..types import Array, Codes
+from .halves import Halves, Ridge, Size
+from .pairs import Pieces, all_pairs
 
 FIRST = Size(0.0, 1.0, 1.0)
 """Penalty of the curves whose residuals are searched."""

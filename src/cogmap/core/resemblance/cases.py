@@ -21,15 +21,15 @@ from scipy.linalg import lapack
 
 from ..constants import CASE_DECAY, CASE_PENALTIES, CASE_RIDGES, CASE_SAMPLES, CASE_START, TRAJECTORY_SHARE
 from ..network.reasoning import Network
+from ..readout.dual import descend
+from ..readout.shrunken import ShrunkReadout, gate_caps
+from ..readout.states import leave_one_out
+from ..readout.terms import Terms
 from ..sums.space import NUMPY, STRIP, DeviceArray, Space
 from ..trajectory.innovations import Basis
 from ..types import Array
-from .dual import descend
 from .metric import Metric, coordinates, fit_metric, resemblance
 from .remembered import Remembered
-from .shrunken import ShrunkReadout, gate_caps
-from .states import leave_one_out
-from .terms import Terms
 
 
 def lower_kernel(cases: Array, features: Array | None = None) -> Array:

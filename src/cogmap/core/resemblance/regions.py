@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from ..constants import CASE_PENALTIES, REGION_ROWS, REGION_SHARE
 from ..network.reasoning import Network
+from ..readout.dual import descend
+from ..readout.terms import Terms
 from ..sums.space import DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .cases import CaseReadout, Dual, lower_kernel, solve_dual
-from .dual import descend
 from .metric import Examples, Metric, coordinates, learn_metric, resemblance
 from .remembered import Remembered
-from .terms import Terms
 
 BEYOND = 2.0
 """What lies beyond every state, which are from −1 to 1: the side of a box that is open."""

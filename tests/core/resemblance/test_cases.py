@@ -5,16 +5,16 @@ from scipy.spatial.distance import cdist, pdist
 from cogmap.core.constants import CASE_DECAY, CASE_PENALTIES, CASE_START, TRAJECTORY_SHARE
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import Network
-from cogmap.core.readout.cases import (
+from cogmap.core.readout.shrunken import active_rows
+from cogmap.core.readout.terms import raw_scores
+from cogmap.core.resemblance.cases import (
     best_penalty,
     fit_cases,
     lower_kernel,
     sample_rows,
     solve_dual,
 )
-from cogmap.core.readout.metric import fit_metric, resemblance
-from cogmap.core.readout.shrunken import active_rows
-from cogmap.core.readout.terms import raw_scores
+from cogmap.core.resemblance.metric import fit_metric, resemblance
 from tests.core.problems import increments_of
 from tests.core.trajectory.test_innovations import applied, fit
 
