@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist, pdist
 from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR
 from cogmap.core.resemblance import metric as metrics
 from cogmap.core.resemblance.metric import Examples, Metric, Ridge, first_metric, learn_metric, spread, taught_metric
-from tests.core.readout.test_cases import WEIGHTS, bordered, weights
+from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
 
 
 def examples(rng, n=60, m=4, kind="fractional"):

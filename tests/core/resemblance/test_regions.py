@@ -14,7 +14,7 @@ from cogmap.core.resemblance import regions
 from cogmap.core.resemblance.metric import Examples
 from cogmap.core.resemblance.regions import BEYOND, Boxes, cut_boxes, fit_regions
 from cogmap.core.sums.space import NUMPY
-from tests.core.readout.test_cases import WEIGHTS, bordered, weights
+from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
 
 
 def problem(rng, n, kind="ones"):
