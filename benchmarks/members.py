@@ -6,12 +6,13 @@ Run: COGMAP_DATA=… COGMAP_MORE=… python benchmarks/members.py [--datasets A,
 
 import argparse
 import os
+import sys
 import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from data import MORE, PAPER, SEEDS, load
+from data import HALVES, MORE, PAPER, SEEDS, half, load
 from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 
@@ -28,7 +29,7 @@ def squared(members):
 
 VARIANTS = {
     "weights of least squares": (tuned, "worthwhile_weights", squared),
-    "dear members in any case": (tuned, "worthwhile_weights", stacking.stack_weights),
+    "costly members in any case": (tuned, "worthwhile_weights", stacking.stack_weights),
     "24 knots": (pairs, "CURVE_KNOTS", pairs.CURVE_KNOTS[3:]),
     "no rows remembered with a network": (tuned, "JOINED_ROWS", (1, 0)),
     "regions of 3,000 rows": (regions.cut_boxes, "__defaults__", (3000,)),
@@ -60,6 +61,9 @@ def main():
     sizes = PAPER | MORE
     names = given.datasets.split(",") if given.datasets else [n for n in sizes if sizes[n] <= given.max_rows]
     gains = {variant: [] for variant in (given.variants.split(",") if given.variants else VARIANTS)}
+    for what, asked, known in (("variant", gains, VARIANTS), ("dataset", names, sizes)):
+        if unknown := set(asked) - set(known):
+            sys.exit(f"There is no {what} {min(unknown)!r}; there are {', '.join(known)}.")
     for name in names:
         X, y = load(name)
         seed = SEEDS["paper" if name in PAPER else "more"]
@@ -73,9 +77,12 @@ def main():
             setattr(home, constant, kept)
             gains[variant].append([*(found - base)[:3], found[3] / base[3]])
             print(name, variant, *np.round(gains[variant][-1], 4), sep="  ", flush=True)
-    print("means: accuracy, kappa, log loss, and times the cost")
-    for variant, rows in gains.items():
-        print(f"{variant:<36}", *np.round(np.mean(rows, axis=0), 4))
+    halves = np.array([half(name) for name in names])
+    for which in ("all", *HALVES):
+        here = [which in ("all", own) for own in halves]
+        print(f"means of {sum(here)} sets ({which}): accuracy, kappa, log loss, and times the cost")
+        for variant, rows in gains.items() if any(here) else ():
+            print(f"{variant:<36}", *np.round(np.mean(np.array(rows)[here], axis=0), 4))
 
 
 if __name__ == "__main__":

@@ -64,9 +64,9 @@ def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     assert len(search.cv_results_["params"]) == 4
 
 
-def member(raw, codes, weight, dear=False):
+def member(raw, codes, weight, costly=False):
     network = SimpleNamespace(between=class_covariance(raw, codes, weight))
-    return SimpleNamespace(scores=JudgeScores(raw, codes, weight), network=network, dear=dear)
+    return SimpleNamespace(scores=JudgeScores(raw, codes, weight), network=network, costly=costly)
 
 
 def test_a_member_that_went_astray_leaves_the_others_their_weights(rng):
@@ -178,12 +178,12 @@ def test_members_that_tell_little_are_left_out(rng):
 
 
 @pytest.mark.parametrize(("shared", "asked"), [(0.8, False), (0.0, True)])
-def test_a_member_that_is_dear_to_ask_must_be_worth_it(rng, shared, asked):
+def test_a_member_that_is_costly_to_ask_must_be_worth_it(rng, shared, asked):
     """Both have a weight of their own; where they share most of their errors, one of them hardly lowers the loss."""
     codes, weight = rng.integers(0, 2, 4000), np.ones(4000)
     target, error = np.eye(2)[codes], rng.normal(size=(4000, 2))
     other = target + shared * error + 0.9 * rng.normal(size=(4000, 2))
-    stack = [member(target + error, codes, weight), member(other, codes, weight, dear=True)]
+    stack = [member(target + error, codes, weight), member(other, codes, weight, costly=True)]
     assert stack_weights(stack)[1] > 0
     assert (worthwhile_weights(stack)[1] > 0) == asked
 

@@ -20,7 +20,7 @@ LEAST_WEIGHT = 0.1
 """Least share of a member of the stack in the sum of all weights."""
 
 WORTH = 0.03
-"""Share by which the log loss must fall for members that are dear to ask."""
+"""Share by which the log loss must fall for members that are costly to ask."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Candidate:
         return self.network.scores
 
     @property
-    def dear(self) -> bool:
+    def costly(self) -> bool:
         """Whether a prediction compares a row with all others: those remembered with a network have no regions."""
         return bool(self.params["cases"] == "joined")
 
@@ -101,12 +101,12 @@ def stack_weights(members: Sequence[Candidate]) -> Array:
 
 
 def worthwhile_weights(members: Sequence[Candidate]) -> Array:
-    """Return the weights of a stack; members that are dear to ask have some only if they lower its log loss enough."""
-    weights, dear = stack_weights(members), np.array([member.dear for member in members])
-    if not weights[dear].any() or dear.all():
+    """Return the weights of a stack; members that are costly to ask have some only if they lower its loss enough."""
+    weights, costly = stack_weights(members), np.array([member.costly for member in members])
+    if not weights[costly].any() or costly.all():
         return weights
     fewer = np.zeros(len(members))
-    fewer[~dear] = stack_weights([member for member in members if not member.dear])
+    fewer[~costly] = stack_weights([member for member in members if not member.costly])
     return fewer if fewer.any() and _loss(members, fewer) < (1 + WORTH) * _loss(members, weights) else weights
 
 

@@ -42,6 +42,14 @@ def ridge(Z, Y, weight, penalty):
     return np.linalg.solve(gram, (design * weight[:, None]).T @ Y)
 
 
+@pytest.mark.parametrize(("times", "most"), [(1, 24), (10, 24), (20, 32), (30, 48), (100, 64)])
+def test_many_rows_have_finer_curves(rng, times, most):
+    """A knot for each 400 rows where that is more than 24, as the constants list them; copies count as rows."""
+    rows = rows_of(rng.uniform(size=(700, 2)), np.arange(700) % 2, weight=np.full(700, float(times)))
+    plan = planned(drafted(rows, max_iter=1).model, census_of(rows))
+    assert [len(own) for own in plan.curves] == [most, most]
+
+
 def test_the_pair_that_matters_is_found(rows):
     known = drafted(rows)
     choice = search(
