@@ -49,6 +49,14 @@ LEAST_EIGENVALUE = 1e-6
 PRIOR_EXPONENTS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25])
 """Candidates for the exponent of the class priors in the decision."""
 
+CORRECTION_RIDGES = 30.0, 0.01
+"""Ridges of what each class of more than two adds to the weights of the discriminant variables, which have a spread of
+1 within the classes, and to its own offset: as if so many rows spoke against it.
+
+On the first folds of the paper's sets without any the log loss is .2946, with 30 it is .2773, with 100 .2796; on 43
+further sets .3409, .3365 and .3373.
+"""
+
 INNER_RIDGE, INNER_NORM = 0.01, 2.0
 """Ridge, in units of a scaled feature's variance, and largest spectral norm of the stable regression weights."""
 

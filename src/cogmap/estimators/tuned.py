@@ -292,7 +292,8 @@ feature_importances_, fitted_
         return member
 
     def _candidate(self, params: dict[str, Any], network: NetworkFit, start: float) -> Candidate:
-        loo = loo_scores(network.scores, decide(network.scores, network.between, self._metric(), ONE_HOT))
+        decision = decide(network.scores, network.between, self._metric(), ONE_HOT, corrected=False)
+        loo = loo_scores(network.scores, decision)
         return Candidate(params, network, loo, time.perf_counter() - start)
 
     def _best(self, candidates: Sequence[Candidate]) -> Candidate:
