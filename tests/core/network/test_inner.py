@@ -103,6 +103,24 @@ def test_weight_k_equals_a_row_repeated_k_times(solve, rng):
         np.testing.assert_allclose(weighted, repeated, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-14, 1e14])
+@pytest.mark.parametrize("kind", ["collinear", "wide"])
+def test_weights_of_rows_in_another_unit_change_nothing(kind, unit, rng):
+    """What counts as rounding, and as dependent on others, must be a share of what there is."""
+    X = make(kind, rng)
+    W, b = regression_weights(X, np.full(len(X), unit), ACTIVATIONS["sigmoid"])
+    W_naive, b_naive = naive.regression_weights(X, "sigmoid")
+    np.testing.assert_allclose(W, W_naive, rtol=1e-8, atol=1e-8 * np.abs(W_naive).max())
+    np.testing.assert_allclose(b, b_naive, rtol=1e-8, atol=1e-8 * np.abs(b_naive).max())
+
+
+def test_concepts_that_are_all_constant_owe_nothing_to_each_other():
+    X = np.tile([0.5, 0.25, 0.75], (8, 1))
+    W, b = regression_weights(X, np.ones(8), ACTIVATIONS["sigmoid"])
+    assert not W.any()
+    np.testing.assert_allclose(b, ACTIVATIONS["sigmoid"].inverse(X[0]), atol=1e-14)
+
+
 @pytest.mark.parametrize("gain", [1e-8, 1.0, 1e8])
 def test_the_spectral_norm_of_large_weights_is_the_largest_singular_value(gain, rng, monkeypatch):
     monkeypatch.setattr(inner, "WEIGHT_COLUMNS", 5)

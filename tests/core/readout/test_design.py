@@ -12,7 +12,7 @@ from tests import naive
 def design(space, rng):
     Z, codes, unit = rng.normal(size=(6, 4)), np.array([0, 1, 1, 2, 0, 1]), np.ones(6)
     ZY = np.hstack([Z, np.eye(3)[codes]])
-    return Design(*map(space.put, (ZY, np.ones(2), codes, unit, unit)), 3, True)
+    return Design(*map(space.put, (ZY, np.ones(2), codes, unit, unit)), 3, True, np.arange(4) > 0)
 
 
 def test_features_and_classes_stand_side_by_side(design, space):
@@ -22,7 +22,10 @@ def test_features_and_classes_stand_side_by_side(design, space):
     part = design[2:5]
     assert (space.host(part.ZY) == space.host(design.ZY)[2:5]).all()
     assert (space.host(part.codes) == codes[2:5]).all()
+    assert (space.host(part.Y) == np.eye(3)[codes[2:5]]).all()
     assert part.even
+    assert part.changes is design.changes
+    assert part.varies is design.varies
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)

@@ -16,7 +16,9 @@ from cogmap.core.readout.shrunken import (
     ShrunkReadout,
     active_rows,
     factors_from,
+    from_outside,
     gains_gram,
+    gate_caps,
     leverages,
     shrunk_readout,
     trace,
@@ -146,6 +148,36 @@ def test_a_row_that_stopped_does_not_start_again_where_the_cap_is_higher(space, 
     factors = space.host(terms.values(space)) / Q[:, 1:]
     np.testing.assert_allclose(factors, [[0, 0, 0], [0.9, 0.5, 0.2], [0.9, 0, 0], [0.9, 0.5, 0]], rtol=1e-14)
     assert (~space.host(terms.stopped)).sum(axis=1).tolist() == [0, 3, 1, 2]
+
+
+def test_terms_belong_to_the_iterations_and_concepts_whose_increments_entered(space, rng):
+    """Nothing of the second iteration did: it has no part."""
+    columns = (np.array([1, 0, 2]), np.empty(0, dtype=int), np.array([2, 0]))
+    basis = Basis(columns, tuple(np.ones(len(c)) for c in columns), np.eye(6), np.eye(6))
+    readout = ShrunkReadout(np.full(3, 0.5), basis, np.ones((6, 2)), np.array([0.9, 0.5, 0.2]), np.full(3, 1e9))
+    network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.9, ACTIVATIONS["tanh"])
+    initial = rng.random((4, 3))
+    terms = readout.terms(space, network, space.put(initial))
+    assert terms.iteration.tolist() == [0, 0, 0, 2, 2]
+    assert terms.concept.tolist() == [1, 0, 2, 2, 0]
+    assert [part.shape for part, _ in terms.parts()] == [(4, 3), (4, 2)]
+    blocks = increments_of(network, initial, readout.reference, 2)
+    of_first = space.host(terms.values(space))[:, :3] / 0.9
+    np.testing.assert_allclose(of_first, blocks[0][:, [1, 0, 2]], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "expected"), [(100.0, 0.501), (30.0, 1.5), (11.0, 30.0), (10.5, 30.0), (4.0, 30.0)])
+def test_the_cap_is_three_times_the_mean_leverage_from_outside(n, expected):
+    """p / (n − p) is the mean of it; less than one row beyond the columns counts as one."""
+    assert gate_caps([10], n) == pytest.approx([expected])
+
+
+@pytest.mark.parametrize("leverage", [1 - 1e-12, 1.0, 1 + 1e-15])
+def test_a_row_that_determines_its_fit_has_an_immense_leverage_from_outside(leverage, space):
+    """On either side of 1, where rounding puts it."""
+    found = from_outside(space, space.put(np.array([[leverage], [0.5]])), space.put(np.array([1.0, 0.5])))
+    assert space.host(found)[0, 0] > 1e8
+    assert space.host(found)[1, 0] == pytest.approx(0.5 / 0.75)
 
 
 @pytest.mark.parametrize("kind", ["none", "fractional"])
@@ -304,6 +336,21 @@ def test_iterations_whose_gains_are_rounding_are_cut(size, rng):
         assert (relative > NOTHING).all()
         np.testing.assert_allclose(factors[:2], alone, atol=1e-6)
     assert (np.diff(factors) <= 1e-12).all()
+
+
+def test_where_one_iteration_counts_the_others_are_cut(rng):
+    gains = rng.normal(size=(3, 40, 1)) * np.array([1.0, 1e-13, 1e-13])[:, None, None]
+    target = 0.9 * gains[0] + 1e13 * gains[1] + 1e13 * gains[2]
+    factors = shrink_factors(Path(np.zeros((40, 1)), gains, np.ones((3, 40), dtype=bool)), target, np.ones(40))
+    assert not factors[1:].any()
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_factors_do_not_depend_on_the_unit_of_the_target(unit, rng):
+    path, target, weight = random_path(rng, 4, 30, 0.1)
+    target = path.mean + np.tensordot([0.9, 0.7, 0.4, 0.2], path.gains, axes=1)
+    other = shrink_factors(Path(unit * path.mean, unit * path.gains, path.active), unit * target, weight)
+    np.testing.assert_allclose(other, [0.9, 0.7, 0.4, 0.2], atol=1e-6)
 
 
 def test_an_iteration_of_rounding_before_one_that_counts_is_not_cut(rng):

@@ -55,6 +55,32 @@ def test_wide_and_repeated_states_give_the_minimum_norm_solution(rng):
     np.testing.assert_allclose(readout.weights[1], readout.weights[2], rtol=1e-9, atol=1e-12)
 
 
+def test_wide_states_of_repeated_rows_give_the_minimum_norm_solution(rng):
+    """All other rows are met exactly: without it, each is predicted by its copy."""
+    states = [rng.random((5, 4)) for _ in range(4)]
+    states, target = [np.vstack([A, A]) for A in states], rng.normal(size=(10, 2))
+    fit = moore_penrose(states, target, np.ones(10), np.ones(10))
+    H = np.hstack([*states, np.ones((10, 1))])
+    expected = np.linalg.pinv(H) @ target
+    np.testing.assert_allclose(fit.readout.weights.reshape(16, 2), expected[:-1], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(fit.readout.bias, expected[-1], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(fit.outside, np.roll(target, 5, axis=0), atol=1e-9)
+    assert fit.rank == 5
+
+
+@pytest.mark.parametrize("factor", [1e-14, 1e14])
+@pytest.mark.parametrize("n", [12, 80])
+def test_weights_in_another_unit_change_nothing(n, factor, rng):
+    """Repeated states: what counts as zero must be a share of the largest singular value."""
+    states, target, weight = problem(rng, n=n, m=4, n_states=3)
+    states[2] = states[1]
+    plain, other = (moore_penrose(states, target, unit * weight, unit * weight) for unit in (1.0, factor))
+    assert plain.rank == other.rank == 9
+    assert other.condition == pytest.approx(plain.condition)
+    np.testing.assert_allclose(other.readout.weights, plain.readout.weights, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(other.outside, plain.outside, rtol=1e-8, atol=1e-9)
+
+
 def test_weight_k_equals_a_row_repeated_k_times(rng):
     states, target, _ = problem(rng)
     times = rng.integers(1, 4, 80)

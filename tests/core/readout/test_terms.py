@@ -71,6 +71,7 @@ def test_without_terms_every_row_gets_the_base(space):
     nothing = np.empty(0, dtype=np.intp)
     terms = Terms(tuple, np.empty((0, 2)), nothing, nothing, np.array([0.5, -1.0]))
     assert space.host(terms.scores(space, 3)).tolist() == [[0.5, -1.0]] * 3
+    assert terms.values(space) is None
     with_cases = replace(terms, cases=space.put(np.eye(3)[:, :2]))
     assert space.host(with_cases.scores(space, 3)).tolist() == [[1.5, -1.0], [0.5, 0.0], [0.5, -1.0]]
 
@@ -79,9 +80,16 @@ def test_blocks_beyond_the_last_that_is_read_are_not_asked_for(space, rng):
     weights = np.zeros((4, 2, 3))
     weights[1] = rng.normal(size=(2, 3))
     blocks = [rng.normal(size=(5, 2)) for _ in range(2)]
-    terms = block_terms(lambda: map(space.put, blocks), weights, np.zeros(3))
+
+    def known():
+        yield from map(space.put, blocks)
+        pytest.fail("asked for a block that is not read")
+
+    terms = block_terms(known, weights, np.zeros(3))
     np.testing.assert_allclose(space.host(terms.scores(space, 5)), blocks[1] @ weights[1], rtol=1e-12)
     assert terms.iteration.tolist() == [1, 1]
     assert terms.concept.tolist() == [0, 1]
-    unread = block_terms(tuple, np.zeros((4, 2, 3)), np.ones(3))
+    blocks.clear()
+    unread = block_terms(known, np.zeros((4, 2, 3)), np.ones(3))
     assert space.host(unread.scores(space, 5)).tolist() == [[1.0] * 3] * 5
+    assert unread.iteration.dtype.kind == unread.concept.dtype.kind == "i"
