@@ -8,7 +8,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score
+from sklearn.metrics import log_loss as their_log_loss
 
+from cogmap.core.constants import LEAST_EIGENVALUE
 from cogmap.core.decision import decision as decision_module
 from cogmap.core.decision.decision import (
     METRICS,
@@ -18,6 +20,7 @@ from cogmap.core.decision.decision import (
     decide,
     evidence_directions,
     judged_rows,
+    log_loss,
     optimal_scores,
     score_labels,
 )
@@ -66,6 +69,14 @@ def test_metrics_equal_scikit_learn(pairs):
 
 def test_kappa_of_a_single_class_is_zero():
     assert score_labels("kappa", np.zeros(4, dtype=int), np.zeros(4, dtype=int), np.ones(4)) == 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_log_loss_equals_scikit_learn(n_classes, rng):
+    scores, codes = rng.normal(size=(30, n_classes)), rng.permutation(np.arange(30) % n_classes)
+    weight = rng.uniform(0.2, 3.0, 30)
+    expected = their_log_loss(codes, softmax(scores, axis=1), sample_weight=weight)
+    assert log_loss(scores, codes, weight) == pytest.approx(expected, rel=1e-12)
 
 
 def test_class_shares_are_shares_of_the_weight():
@@ -218,6 +229,7 @@ def test_without_separation_the_priors_are_the_probabilities():
     outside = np.where(codes[:, None] == [0, 1], 0.7, 0.9)  # leaving a row out lowers its own class
     decision = discriminant(outside, np.tile([0.8, 0.2], (10, 1)), codes, np.ones(10), "kappa")
     np.testing.assert_allclose(softmax(decision(outside), axis=1), np.tile([0.8, 0.2], (10, 1)))
+    assert not decision.codes(decision(outside)).any()
 
 
 @pytest.mark.parametrize("counts", [(20, 20), (30, 10), (12, 12, 12)])
@@ -254,6 +266,16 @@ def test_a_class_of_one_row_is_judged_from_inside(rng):
     judged = judged_rows(raw, fitted, codes, np.ones(61), np.ones(61))
     np.testing.assert_array_equal(judged.raw[:60], raw[:60])
     np.testing.assert_array_equal(judged.raw[60], fitted[60])
+
+
+@pytest.mark.parametrize(("weight", "unit", "inside"), [(3.0, 1.0, False), (0.4, 0.4, True)])
+def test_the_copies_of_a_row_judge_each_other_from_outside(weight, unit, inside, rng):
+    """A row of weight 3 is three rows; one of less than 1 is left out as a whole."""
+    raw, codes = noisy_scores(rng, (30, 30, 1))
+    weights, units = np.r_[np.ones(60), weight], np.r_[np.ones(60), unit]
+    judged = judged_rows(raw, raw + 1, codes, weights, units)
+    np.testing.assert_array_equal(judged.raw[60], raw[60] + inside)
+    np.testing.assert_array_equal(judged.raw[:60], raw[:60])
 
 
 @pytest.mark.parametrize("metric", ["kappa", "balanced_accuracy"])
@@ -351,6 +373,8 @@ def between_of(theta, values, prior):
         ([0.8, 0.3, 0.3], [0, 1, 1]),
         ([0.8, 0.5, 0.2], [0, 1, 2]),
         ([0.8, 0.5, 1e-9], [0, 1]),
+        ([0.8, 0.5, 0.7 * LEAST_EIGENVALUE], [0, 1]),
+        ([0.8, 0.5, 1.4 * LEAST_EIGENVALUE], [0, 1, 2]),
     ],
 )
 def test_scorings_along_which_scores_differ_equally_belong_together(values, groups, rng):

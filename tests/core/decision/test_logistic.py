@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
-from cogmap.core.decision.decision import class_covariance, decide
+from cogmap.core.constants import CORRECTION_RIDGES
+from cogmap.core.decision.decision import _discriminants, class_covariance, class_shares, decide, optimal_scores
 from cogmap.core.decision.logistic import Problem, correct
 from cogmap.core.sums.rows import JudgeScores
 
@@ -70,6 +71,32 @@ def test_of_two_classes_nothing_is_corrected(seed, counts, strength):
     judged, between = JudgeScores(raw, codes, np.ones(len(raw))), class_covariance(raw, codes, np.ones(len(raw)))
     one, other = (decide(judged, between, "accuracy", np.array([0.0, 1.0]), how) for how in (True, False))
     np.testing.assert_array_equal(one(raw), other(raw))
+
+
+@pytest.mark.parametrize("counts", [(12, 9, 7), (15, 12, 18, 14)])
+def test_what_is_added_to_a_decision_has_the_least_penalised_loss(counts, rng):
+    """Rows are of all classes, by their shares, with a probability of 1 / (n + 2). Level by the formula's derivative."""
+    codes, weight = np.repeat(np.arange(len(counts)), counts), rng.uniform(0.3, 2.0, sum(counts))
+    raw = np.eye(len(counts))[codes] + rng.normal(size=(len(codes), len(counts)))
+    judged, between = JudgeScores(raw, codes, weight), class_covariance(raw, codes, weight)
+    prior = class_shares(codes, weight, len(counts))
+    scale = np.array([0.0, 1.0])
+    plain, corrected = decide(judged, between, "accuracy", scale, False), decide(judged, between, "accuracy", scale)
+    theta, _, spread = _discriminants(judged, *optimal_scores(between, prior), prior)
+    variables = raw @ theta
+    x = np.c_[
+        (variables - prior @ [np.average(variables[codes == k], 0, weight[codes == k]) for k in range(len(counts))])
+        / np.sqrt(spread),
+        np.ones(len(raw)),
+    ]
+    added = np.linalg.lstsq(x, corrected(raw) - plain(raw), rcond=None)[0]
+    np.testing.assert_allclose(x @ added, corrected(raw) - plain(raw), atol=1e-10)
+    n = weight.sum()
+    aim = np.eye(len(counts))[codes] * (1 - 1 / (n + 2)) + prior / (n + 2)
+    ridges = np.r_[np.full(len(theta.T), CORRECTION_RIDGES[0]), CORRECTION_RIDGES[1]]
+    slope = x.T @ (weight[:, None] * (softmax(corrected(raw), axis=1) - aim)) + ridges[:, None] * added
+    np.testing.assert_allclose(slope, 0, atol=1e-7 * n)
+    assert np.abs(added).max() > 1e-3
 
 
 def test_classes_that_are_no_gaussians_are_told_apart_better(rng):
