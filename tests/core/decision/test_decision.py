@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score
 from sklearn.metrics import log_loss as their_log_loss
 
-from cogmap.core.constants import LEAST_EIGENVALUE
+from cogmap.core.constants import LEAST_EIGENVALUE, PRIOR_EXPONENTS
 from cogmap.core.decision import decision as decision_module
 from cogmap.core.decision.decision import (
     METRICS,
@@ -187,6 +187,14 @@ def test_bounded_factors_have_the_least_log_loss_of_those_that_are_not_negative(
     assert np.where(factors > 0, np.abs(slope), -slope).max() < 1e-5
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_factors_do_not_depend_on_where_the_steps_begin(seed):
+    scores, codes = noisy_scores(np.random.default_rng(seed), (40, 25, 12))
+    judged, parts = JudgeScores(scores, codes, np.ones(77)), [scores, np.log([[40.0, 25.0, 12.0]])]
+    one, other = (calibrate(parts, judged, np.array(start)) for start in ([0.0, 1.0], [3.0, -1.0]))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
 @pytest.mark.parametrize("metric", [None, *METRICS])
 def test_probabilities_stay_calibrated_whatever_the_metric(metric, rng):
     """Only the label moves with the metric: over the rows, probabilities add up to the classes' shares."""
@@ -298,6 +306,39 @@ def test_the_shift_serves_the_metric_on_imbalanced_classes(seed, metric):
     assert reached >= max(others) - 2 * error
     if metric == "balanced_accuracy":
         assert reached > LABEL_METRICS[metric](codes, decision(raw).argmax(axis=1)) + 0.1
+
+
+@pytest.mark.parametrize("metric", ["kappa", "balanced_accuracy"])
+@pytest.mark.parametrize("counts", [(70, 20, 10), (150, 30)])
+def test_the_exponent_is_the_mean_of_those_within_half_a_standard_error_of_the_best(counts, metric):
+    """The error is that of a share of hits; kappa is one on a scale of 1 − Σ share²."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        decoded, codes = noisy_scores(rng, counts, strength=2.0)
+        weight = rng.uniform(0.5, 1.5, len(codes))
+        share = np.bincount(codes, weight) / weight.sum()
+        predicted = [(decoded + t * np.log(share)).argmax(axis=1) for t in PRIOR_EXPONENTS]
+        reached = np.array([LABEL_METRICS[metric](codes, each, sample_weight=weight) for each in predicted])
+        hit = np.average(predicted[3] == codes, weights=weight)
+        error = np.sqrt(hit * (1 - hit) / weight.sum()) / (1 - (share @ share if metric == "kappa" else 0))
+        expected = PRIOR_EXPONENTS[reached >= reached.max() - error / 2].mean()
+        judged = JudgeScores(decoded, codes, weight)
+        assert decision_module._prior_exponent(decoded, np.log(share), judged, metric) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("total", [3.2, 4.5, 5.5, 60.0])
+def test_the_spread_is_that_within_the_classes_and_of_one_row_more(total, rng):
+    """Of three classes; however few the rows are, one is free to differ from its class."""
+    raw, codes = noisy_scores(rng, (20, 15, 10), strength=3.0)
+    weight = rng.uniform(0.5, 1.5, 45)
+    weight *= total / weight.sum()
+    prior = class_shares(codes, weight, 3)
+    theta, group = optimal_scores(class_covariance(raw, codes, weight), prior)
+    found = decision_module._discriminants(JudgeScores(raw, codes, weight), theta, group, prior)
+    mean = np.array([np.average(raw[codes == k] @ theta, axis=0, weights=weight[codes == k]) for k in range(3)])
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-10)
+    squares = weight @ (raw @ theta - mean[codes]) ** 2 + prior @ (mean - prior @ mean) ** 2
+    np.testing.assert_allclose(found.spread, squares / (max(total - 3, 1) + 1), rtol=1e-10)
 
 
 def test_perfect_scores_stay_finite_and_modest():

@@ -8,7 +8,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 from cogmap.core.constants import CORRECTION_RIDGES
-from cogmap.core.decision.decision import _discriminants, class_covariance, class_shares, decide, optimal_scores
+from cogmap.core.decision.decision import class_covariance, class_shares, decide, optimal_scores
 from cogmap.core.decision.logistic import Problem, correct
 from cogmap.core.sums.rows import JudgeScores
 
@@ -73,29 +73,50 @@ def test_of_two_classes_nothing_is_corrected(seed, counts, strength):
     np.testing.assert_array_equal(one(raw), other(raw))
 
 
+@pytest.mark.parametrize("ridge", [0.01, 0.5])
+def test_the_gradient_is_zero_but_for_rounding(ridge):
+    """Where Newton's method ends one more step has been taken, so that it does not matter where it ended."""
+    for seed in range(8):
+        known, _ = problem(np.random.default_rng(seed), (30, 20, 25), ridge)
+        found = correct(known)
+        missed = softmax(known.scores + known.columns @ found, axis=1) - known.aim
+        gradient = known.columns.T @ (known.weight[:, None] * missed) + ridge * found
+        assert np.abs(gradient).max() < 1e-10 * known.weight.sum()
+
+
+def test_scores_that_are_far_off_are_made_better():
+    """The loss is so large that its rounding hides the last steps."""
+    for seed in range(10):
+        known, _ = problem(np.random.default_rng(seed), (30, 20, 25), 1e-3)
+        known = known._replace(scores=1e6 * known.scores)
+        found = correct(known)
+        before, after = (
+            -known.weight @ (known.aim * log_softmax(known.scores + known.columns @ theta, axis=1)).sum(axis=1)
+            for theta in (np.zeros_like(found), found)
+        )
+        assert after < before
+
+
 @pytest.mark.parametrize("counts", [(12, 9, 7), (15, 12, 18, 14)])
 def test_what_is_added_to_a_decision_has_the_least_penalised_loss(counts, rng):
-    """Rows are of all classes, by their shares, with a probability of 1 / (n + 2). Level by the formula's derivative."""
+    """Ridges are of variables with a spread of 1 within classes; a row is of any class with a share of 1 / (n + 2)."""
     codes, weight = np.repeat(np.arange(len(counts)), counts), rng.uniform(0.3, 2.0, sum(counts))
-    raw = np.eye(len(counts))[codes] + rng.normal(size=(len(codes), len(counts)))
+    raw, one_hot = np.eye(len(counts))[codes] + rng.normal(size=(len(codes), len(counts))), np.eye(len(counts))[codes]
     judged, between = JudgeScores(raw, codes, weight), class_covariance(raw, codes, weight)
-    prior = class_shares(codes, weight, len(counts))
-    scale = np.array([0.0, 1.0])
-    plain, corrected = decide(judged, between, "accuracy", scale, False), decide(judged, between, "accuracy", scale)
-    theta, _, spread = _discriminants(judged, *optimal_scores(between, prior), prior)
-    variables = raw @ theta
-    x = np.c_[
-        (variables - prior @ [np.average(variables[codes == k], 0, weight[codes == k]) for k in range(len(counts))])
-        / np.sqrt(spread),
-        np.ones(len(raw)),
-    ]
+    n, prior = weight.sum(), class_shares(codes, weight, len(counts))
+    plain, corrected = (decide(judged, between, "accuracy", np.array([0.0, 1.0]), *how) for how in ((False,), ()))
+    variables = raw @ optimal_scores(between, prior)[0]
+    means = (one_hot * weight[:, None]).T @ variables / (n * prior)[:, None]
+    centred = variables - prior @ means
+    # One more row, as far from its class as the classes are from each other.
+    spread = weight @ (variables - means[codes]) ** 2 + prior @ (means - prior @ means) ** 2
+    x = np.c_[centred / np.sqrt(spread / (n - len(counts) + 1)), np.ones(len(raw))]
     added = np.linalg.lstsq(x, corrected(raw) - plain(raw), rcond=None)[0]
     np.testing.assert_allclose(x @ added, corrected(raw) - plain(raw), atol=1e-10)
-    n = weight.sum()
-    aim = np.eye(len(counts))[codes] * (1 - 1 / (n + 2)) + prior / (n + 2)
-    ridges = np.r_[np.full(len(theta.T), CORRECTION_RIDGES[0]), CORRECTION_RIDGES[1]]
+    aim = one_hot * (1 - 1 / (n + 2)) + prior / (n + 2)
+    ridges = np.r_[np.full(len(counts) - 1, CORRECTION_RIDGES[0]), CORRECTION_RIDGES[1]]
     slope = x.T @ (weight[:, None] * (softmax(corrected(raw), axis=1) - aim)) + ridges[:, None] * added
-    np.testing.assert_allclose(slope, 0, atol=1e-7 * n)
+    np.testing.assert_allclose(slope, 0, atol=1e-9 * n)
     assert np.abs(added).max() > 1e-3
 
 

@@ -1,12 +1,15 @@
 """Folded readouts against the terms that they sum up, with and without a gate, and what the sketch lets through."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from cogmap.core.fit.fit import fit_network
+from cogmap.core.network.activation import ACTIVATIONS
+from cogmap.core.network.reasoning import Network
 from cogmap.core.readout import folded as module
 from cogmap.core.readout.folded import SKETCHES, fold
 from cogmap.core.readout.shrunken import ShrunkReadout
@@ -14,6 +17,7 @@ from cogmap.core.readout.terms import raw_scores
 from cogmap.core.sums.sources import at_once
 from cogmap.core.sums.space import NUMPY, in_blocks
 from cogmap.core.sums.tiles import TILE, in_tiles, tiled
+from cogmap.core.trajectory.innovations import Basis
 from tests.core.problems import SETTINGS, census_of, rows_of
 
 
@@ -99,6 +103,63 @@ def test_suspects_depend_on_no_other_row(rng):
             assert (scores_folded(model, initial[begin : begin + size]) == whole[begin : begin + size]).all()
 
 
+def test_a_single_suspect_is_stopped_too(rng):
+    model = model_of(rng, n_features=9)
+    assert fold(model.readout, model.network).gate.sketch.shape[1]
+    initial = corners(rng, 400, 9)
+    stopped = NUMPY.host(model.readout.terms(NUMPY, model.network, initial).stopped).any(axis=1)
+    for row in initial[stopped][:5]:
+        expected = scores_by_terms(model, row[None])
+        np.testing.assert_allclose(scores_folded(model, row[None]), expected, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no more digits than a double has")
+def test_coefficients_of_the_increments_have_more_digits_than_what_they_are_a_sum_of(rng):
+    """The map has entries of 1e9 that cancel; sums of fractions are the truth."""
+    p = 7
+    map_ = np.triu(rng.normal(size=(p, p))) + np.diag([1.0, *10.0 ** np.arange(4, 4 + p - 1)])
+    map_[0, 1:] = 1e9 * rng.normal(size=p - 1)
+    whiten = np.triu(np.linalg.inv(map_) @ (np.eye(p) + 1e-3 * np.triu(rng.normal(size=(p, p)), 1)))
+    basis = Basis((np.arange(3), np.arange(3)), (np.ones(3), np.ones(3)), map_, whiten)
+    shrink, C = np.array([1.0, 0.5]), rng.normal(size=(p, 2))
+    readout = module.ShrunkReadout(np.full(3, 0.5), basis, C, shrink, np.full(2, 9.0))
+    network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 1.0, ACTIVATIONS["tanh"])
+    exact = np.vectorize(Fraction)
+    truth = exact(map_) @ (exact(whiten) @ exact(np.r_[1, np.repeat(shrink, 3)][:, None] * C))
+    found = fold(readout, network)
+    assert found.course.gain == 1.0
+    np.testing.assert_allclose(found.constant[:2, 0], truth[0].astype(float), rtol=1e-10)
+    np.testing.assert_allclose(found.matrix[:2].T, truth[1:].astype(float), rtol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_scores_have_one_sum_where_coefficients_of_all_classes_cancel(unit, rng):
+    """What rounding adds is shared by the squares of the classes' coefficients; a row without any cancels."""
+    K = unit * rng.normal(size=(20, 3)) * [1.0, 0.1, 0.3]
+    K[:, 2] = -K[:, 0] - K[:, 1]
+    K[4] = 0
+    total = module._total(K, np.array([0.5, 1.0, 2.0]))
+    assert total.score == 3.5
+    np.testing.assert_allclose(total.shares[:, 0], (K**2).sum(axis=0) / (K**2).sum(), rtol=1e-12)
+    for row in (0, 10):
+        odd = K.copy()
+        odd[row] = unit * np.array([1e-4, 0, 0])
+        odd[row + 1] = odd[row + 1] * 1e6
+        assert module._total(odd, np.zeros(3)) is None
+        odd[row + 1] = -odd[row]
+        assert odd.sum() == pytest.approx(0, abs=1e-12 * unit)
+        assert module._total(odd, np.zeros(3)) is None
+    assert module._total(np.zeros((4, 3)), np.zeros(3)) is None
+
+
+def test_the_first_innovation_must_cancel_too(rng):
+    model = model_of(rng)
+    C = model.readout.coefficients.copy()
+    C[1, 0] += 1.0
+    assert fold(model.readout, model.network).total is not None
+    assert fold(replace(model.readout, coefficients=C), model.network).total is None
+
+
 def test_coefficients_that_do_not_cancel_over_the_classes_are_read_too(rng):
     model = model_of(rng)
     odd = replace(model.readout, coefficients=rng.normal(size=model.readout.coefficients.shape))
@@ -108,8 +169,10 @@ def test_coefficients_that_do_not_cancel_over_the_classes_are_read_too(rng):
     np.testing.assert_allclose(scores_folded(model, initial), expected, atol=1e-6 * np.abs(expected).max())
 
 
-def test_scores_of_all_classes_have_one_sum(rng):
-    model = model_of(rng)
+@pytest.mark.parametrize("settings", [{}, {"alpha": 0.1}], ids=str)
+def test_scores_of_all_classes_have_one_sum(settings, rng):
+    model = model_of(rng, **settings)
+    assert fold(model.readout, model.network).total is not None
     totals = scores_folded(model, rng.random((100, 5))).sum(axis=1)
     np.testing.assert_allclose(totals, totals[0], rtol=1e-12)
 

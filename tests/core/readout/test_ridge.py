@@ -26,6 +26,7 @@ from cogmap.core.readout.ridge import (
     summed,
 )
 from cogmap.core.readout.terms import raw_scores
+from cogmap.core.sums import space as spaces
 from cogmap.core.sums import threads
 from cogmap.core.sums.factor import Factor, refine_factor
 from cogmap.core.sums.sources import Blocks
@@ -180,6 +181,91 @@ def test_scores_of_a_readout_are_the_weighted_increments(network, space, rng):
     np.testing.assert_allclose(space.host(raw_scores(readout, space, network, space.put(X))), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("factor", [False, True])
+def test_the_standardisation_of_the_sample_does_not_matter(factor, network, rng, monkeypatch):
+    """It only keeps numbers near 1; what divides columns is the spread of all rows."""
+    untrusted(monkeypatch, factor)
+    initial = rng.random((80, 3))
+    states, frame = started(initial, rng, rng.uniform(0.3, 2.5, 80)), frame_of(network, initial)
+    p = len(frame.mean)
+    moved = replace(
+        frame,
+        mean=frame.mean + rng.uniform(-0.5, 0.5, p) / frame.scale,
+        scale=frame.scale * 10.0 ** rng.uniform(-4, 2, p),
+    )
+    one, other = (fitted_ridge(NUMPY, each, states, 0.3)[0] for each in (frame, moved))
+    expected = raw_scores(one.readout, NUMPY, network, initial)
+    np.testing.assert_allclose(raw_scores(other.readout, NUMPY, network, initial), expected, rtol=1e-7, atol=1e-8)
+    assert other.degrees_of_freedom == pytest.approx(one.degrees_of_freedom, rel=1e-8)
+
+
+@pytest.mark.parametrize("factor", [False, True])
+def test_repeated_concepts_do_not_add_to_the_rank(factor, network, rng, monkeypatch):
+    untrusted(monkeypatch, factor)
+    network.weights[:, 1], network.bias[1] = network.weights[:, 0], network.bias[0]
+    initial = rng.random((80, 3))
+    initial[:, 1] = initial[:, 0]
+    states = started(initial, rng)
+    solved, smoother, _ = fitted_ridge(NUMPY, frame_of(network, initial[:30]), states, 0.7)
+    Z, target = by_hand(smoother.frame, states, initial)
+    assert solved.rank == np.linalg.matrix_rank(Z) + 1 == 2 * (N_ITER + 1) + 1
+    S = np.linalg.svd(Z, compute_uv=False)[: solved.rank - 1]
+    assert solved.condition == pytest.approx(np.sqrt((S[0] ** 2 + 0.7) / (S[-1] ** 2 + 0.7)), rel=1e-6)
+    assert solved.degrees_of_freedom == pytest.approx(1 + (S**2 / (S**2 + 0.7)).sum(), rel=1e-8)
+    expected = Ridge(alpha=0.7, solver="svd").fit(Z, target).predict(Z)
+    np.testing.assert_allclose(raw_scores(solved.readout, NUMPY, network, initial), expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("factor", [False, True])
+def test_of_rows_that_are_all_alike_the_shares_of_the_classes_are_known(factor, network, space, rng, monkeypatch):
+    untrusted(monkeypatch, factor)
+    initial = np.tile(rng.random(3), (20, 1))
+    states = started(initial, rng, rng.uniform(0.3, 2.5, 20))
+    solved, *_ = fitted_ridge(space, frame_of(network, initial), states, 0.5)
+    assert (solved.rank, solved.condition, solved.degrees_of_freedom) == (1, 1.0, 1.0)
+    zero, one = network.activation.ends
+    expected = zero + (one - zero) * np.bincount(states.codes, states.weight) / states.weight.sum()
+    scores = space.host(raw_scores(solved.readout, space, network, space.put(rng.random((5, 3)))))
+    np.testing.assert_allclose(scores, np.tile(expected, (5, 1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [False, True])
+def test_leverages_may_be_summed_over_some_columns_at_a_time(factor, network, space, rng, monkeypatch):
+    untrusted(monkeypatch, factor)
+    monkeypatch.setattr(spaces, "PIECE", 4)
+    initial = rng.random((50, 3))
+    states = started(initial, rng)
+    _, smoother, designs = fitted_ridge(space, frame_of(network, initial[:30]), states, 0.05)
+    raw = designs.reduce(partial(scored, smoother, np.bincount(states.codes) * 1.0)).raw
+    Z, target = by_hand(smoother.frame, states, initial)
+    model = Ridge(alpha=0.05, solver="svd")
+    leverage = np.diag(model.fit(Z, np.eye(50)).predict(Z))
+    outside = target - (target - model.fit(Z, target).predict(Z)) / (1 - leverage)[:, None]
+    zero, one = network.activation.ends
+    np.testing.assert_allclose(raw, (outside - zero) / (one - zero), rtol=1e-6, atol=1e-6)
+
+
+def test_a_sample_gives_its_own_means_and_spreads(rng):
+    """A concept that nothing leads to is constant, and keeps its scale."""
+    network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.7, ACTIVATIONS["tanh"])
+    network.weights[:, 1], network.bias[1] = 0, np.arctanh(0.1)
+    initial, weight = rng.random((40, 3)), rng.uniform(0.5, 2, 40)
+    initial[:, 1] = 0.1
+    frame = Frame.from_sample(network, initial.mean(axis=0), initial, weight, N_ITER, tol=9.0)
+    E = np.hstack(increments_of(network, initial, frame.reference, N_ITER))
+    mean = np.average(E, axis=0, weights=weight)
+    np.testing.assert_allclose(frame.mean, mean, atol=1e-14)
+    spread = np.sqrt(np.average((E - mean) ** 2, axis=0, weights=weight))
+    varies = np.arange(3 * (N_ITER + 1)) % 3 != 1
+    np.testing.assert_allclose(frame.scale[varies], 1 / spread[varies], rtol=1e-10)
+    assert (frame.varies == varies).all()
+    assert (frame.scale[~varies] == 1.0).all()
+    assert not frame.moves.any()
+    moved = np.abs(np.diff(trajectory(network, initial, N_ITER), axis=1)).max(axis=(0, 2))
+    changes = designed(frame, NUMPY)(started(initial, rng)).changes
+    np.testing.assert_allclose(changes, np.r_[initial.max(), moved], rtol=1e-9)
+
+
 def test_a_constant_concept_has_no_part_in_the_scores(space, rng):
     """Nothing leads to it and its bias keeps it where it is, so that all its increments are constant."""
     network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.7, ACTIVATIONS["tanh"])
@@ -313,6 +399,21 @@ def test_iterations_end_where_no_row_moves_whatever_the_sample_says(tol, network
     np.testing.assert_allclose(changes[1:][~frame.moves[1:]], moved[~frame.moves[1:]], atol=1e-15)
     solved, smoother, _ = fitted_ridge(space, frame, states, 1.0, tol)
     assert solved.readout.n_iter == smoother.frame.n_iter == expected
+
+
+@pytest.mark.parametrize("factor", [False, True])
+def test_rows_are_judged_by_the_iterations_up_to_the_fixed_point(factor, network, space, rng, monkeypatch):
+    untrusted(monkeypatch, factor)
+    network = Network(network.weights / 4, network.bias, 0.7, network.activation)
+    initial = rng.random((60, 3))
+    states, mass = started(initial, rng), np.full(N_CLASSES, 20.0)
+    judged = []
+    for tol, n_iter in ((1e-2, 8), (0.0, None)):
+        frame = frame_of(network, initial, tol, n_iter=judged[0][1] if n_iter is None else n_iter)
+        _, smoother, designs = fitted_ridge(space, frame, states, 0.5, tol)
+        judged.append((designs.reduce(partial(scored, smoother, mass)).raw, smoother.frame.n_iter))
+    assert judged[0][1] == judged[1][1] < 8
+    np.testing.assert_allclose(judged[0][0], judged[1][0], atol=1e-9)
 
 
 def test_many_rows_of_a_sample_are_thinned(network, rng):

@@ -168,7 +168,7 @@ def test_terms_belong_to_the_iterations_and_concepts_whose_increments_entered(sp
 
 @pytest.mark.parametrize(("n", "expected"), [(100.0, 0.501), (30.0, 1.5), (11.0, 30.0), (10.5, 30.0), (4.0, 30.0)])
 def test_the_cap_is_three_times_the_mean_leverage_from_outside(n, expected):
-    """p / (n − p) is the mean of it; less than one row beyond the columns counts as one."""
+    """The mean is p / (n − p); less than one row beyond the columns counts as one."""
     assert gate_caps([10], n) == pytest.approx([expected])
 
 

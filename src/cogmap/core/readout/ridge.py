@@ -101,9 +101,10 @@ class Frame:
         unsure = (np.zeros(size, dtype=bool) for size in (p, n_iter + 1))
         E, changes = standardised(cls(network, reference, np.zeros(p), np.ones(p), *unsure), NUMPY)(sample, 0)
         mean = weight @ E / weight.sum()
-        spread = np.sqrt(weight @ (E - mean) ** 2 / weight.sum())
-        scale = 1 / np.where(spread > 0, spread, 1.0)
-        return cls(network, reference, mean, scale, varying(E), changes >= tol)
+        spread, varies = np.sqrt(weight @ (E - mean) ** 2 / weight.sum()), varying(E)
+        # About its rounded mean, a constant column has a spread of rounding, seldom of 0.
+        scale = 1 / np.where(varies & (spread > 0), spread, 1.0)
+        return cls(network, reference, mean, scale, varies, changes >= tol)
 
     @property
     def n_iter(self) -> int:
