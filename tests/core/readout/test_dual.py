@@ -1,5 +1,6 @@
 """The dual against the primal solution written out, scikit-learn's ridge refitted without each row, and brute force."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -189,6 +190,8 @@ def test_reading_stops_at_the_fixed_point(rng):
     assert sum(1 for _ in read(given, tol)) == 6
     assert fit_gram(given, target, 1.0, tol).solution.n_iter == 5
     assert choose(given, target, tol).solution.n_iter <= 5
+    # The concepts themselves are always read.
+    assert sum(1 for _ in read(given, 9.0)) == 1
 
 
 def test_a_penalty_too_small_for_the_gram_matrix_gets_an_lq_factor(rng):
@@ -207,8 +210,41 @@ def test_a_penalty_too_small_for_the_gram_matrix_gets_an_lq_factor(rng):
     from_gram = fit_gram(given, target, 1.0, 0.0).solution
     assert from_gram.condition == pytest.approx(1 + Z.size, rel=1e-9)
     given, target = problem(rng, "tall")
-    with pytest.raises(ValueError, match=r"alpha=1e-17 is below the rounding errors of 40 rows.*use alpha='loo', or"):
+    message = r"alpha=1e-17 is below the rounding errors of 40 rows.*use alpha='loo', or (.*) at least\."
+    with pytest.raises(ValueError, match=message) as error:
         fit_penalty(given, target, 1e-17, 0.0)
+    least = float(re.search(message, str(error.value))[1])
+    assert least < 1e-6
+    assert np.isfinite(fit_penalty(given, target, least, 0.0).solution.error)
+
+
+def test_a_penalty_too_small_for_the_gram_matrix_gets_a_factor_however_large_the_table_is(rng, monkeypatch):
+    given, target = problem(rng, "wide")
+    given.initial[[3, 5]] = given.initial[[2, 4]] + 1e-7 * rng.normal(size=(2, 5))
+    expected = fit_factor(given, target, 1e-17, 0.0).solution
+    monkeypatch.setattr(dual, "HELD_BYTES", 0)
+    np.testing.assert_allclose(fit_penalty(given, target, 1e-17, 0.0).solution.fitted, expected.fitted, atol=1e-12)
+
+
+@pytest.mark.parametrize("fit", [fit_gram, fit_factor])
+def test_of_rows_that_are_all_alike_the_mean_is_known(fit, rng):
+    given, target = problem(rng, "wide", "fractional")
+    given.initial[:] = given.initial[0]
+    choice = fit(given, target, 0.5, 0.0)
+    found = choice.solution
+    mean = np.average(target, axis=0, weights=given.sample_weight)
+    np.testing.assert_allclose(found.fitted, np.tile(mean, (14, 1)), atol=1e-12)
+    assert (found.degrees_of_freedom, found.condition) == pytest.approx((1.0, 1.0))
+    assert found.rank in (None, 1)
+    scores = scores_of(given, readout(given, target, choice), rng.random((3, 5)))
+    np.testing.assert_allclose(scores, np.tile(mean, (3, 1)), atol=1e-12)
+
+
+def test_singular_values_are_kept_whatever_their_unit(rng):
+    given, _ = problem(rng, "wide")
+    blocks = blocks_of(given)
+    expected, found = (spectrum_of([unit * Z for Z in blocks], *given.shape).S for unit in (1.0, 1e-18))
+    np.testing.assert_allclose(found, 1e-18 * expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
