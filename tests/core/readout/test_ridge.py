@@ -283,6 +283,22 @@ def test_a_constant_concept_has_no_part_in_the_scores(space, rng):
     np.testing.assert_allclose(scores, expected, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("factor", [False, True])
+@pytest.mark.parametrize("constant", [0.37, 0.9])
+def test_a_constant_concept_is_none_that_varies_by_rounding(constant, factor, monkeypatch):
+    """Its mean cannot be written exactly: about it, all rows are off by a rounding error."""
+    untrusted(monkeypatch, factor)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        network = Network(rng.normal(size=(3, 3)), rng.normal(size=3), 0.7, ACTIVATIONS["tanh"])
+        network.weights[:, 1], network.bias[1] = 0, np.arctanh(constant)
+        initial = rng.random((61, 3))
+        initial[:, 1] = constant
+        states = started(initial, rng, rng.uniform(0.3, 2.5, 61))
+        solved, *_ = fitted_ridge(NUMPY, frame_of(network, initial[:30]), states, 0.5)
+        assert not solved.readout.coefficients[:, 1].any()
+
+
 def test_weight_k_equals_a_row_repeated_k_times(network, space, rng):
     initial, times = rng.random((60, 3)), rng.integers(1, 4, 60)
     states = started(initial, rng, times * 1.0)
