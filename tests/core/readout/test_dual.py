@@ -151,6 +151,55 @@ def test_scores_equal_the_primal_solution_and_explicit_refits(shape, kind, alpha
     assert found.error == pytest.approx(weight @ ((target - found.outside) ** 2).sum(axis=1), rel=1e-12)
     S = np.linalg.svd((Z - np.average(Z, axis=0, weights=weight)) * np.sqrt(weight)[:, None], compute_uv=False)
     assert found.condition <= 1.01 * (1 + (S**2).sum() / alpha)
+    assert found.alpha == alpha
+    assert found.rank == (None if fit is fit_gram else np.count_nonzero(1e-10 * S[0] < S) + 1)
+
+
+def brute_force(given, target, candidates):
+    """Return the least leave-one-out error of pairs of decay and iterations and of all penalties, with those."""
+    weight, trials = given.sample_weight, []
+    for decay, n_iter in candidates:
+        tried = replace(given, n_iter=n_iter, decay=decay)
+        Z = standardised(tried, given.initial)
+        size = (weight @ Z**2).sum() / min(Z.shape[1], len(Z) - 1)
+        for alpha in RIDGE_PENALTIES * size:
+            outside = smooth(tried, spectrum(tried), target, alpha)[1]
+            trials.append((weight @ ((target - outside) ** 2).sum(axis=1), alpha, decay, n_iter))
+    return min(trials)
+
+
+@pytest.mark.parametrize("iterations", [(0,), (4,), (0, 6)])
+@pytest.mark.parametrize(("most", "decays"), [(14, RIDGE_DECAYS), (13, (1.0,))])
+@pytest.mark.parametrize("seed", [2, 8])
+def test_a_decay_is_found_where_rows_are_few(seed, most, decays, iterations, monkeypatch):
+    """Whether or not all iterations are among those tried anyway; concepts count for more than what follows."""
+    monkeypatch.setattr(dual, "RIDGE_ROWS", most)
+    monkeypatch.setattr(dual, "RIDGE_ITERATIONS", iterations)
+    given, target = problem(np.random.default_rng(seed), "wide", "fractional")
+    target[:, 0] += 4 * given.initial[:, 0] + 3 * np.tanh(given.initial @ given.network.weights)[:, 0]
+    candidates = [*((1.0, t) for t in iterations if t < 4), *((decay, 4) for decay in decays)]
+    error, alpha, decay, n_iter = brute_force(given, target, candidates)
+    assert (decay < 1) == (len(decays) > 1)
+    found = choose(given, target, 0.0).solution
+    assert (found.decay, found.n_iter) == (decay, n_iter)
+    assert (found.error, found.alpha) == pytest.approx((error, alpha), rel=1e-8)
+
+
+def test_the_penalty_of_a_single_column_is_that_of_brute_force(rng):
+    network = Network(np.array([[0.5]]), np.zeros(1), 0.9, ACTIVATIONS["tanh"])
+    X = rng.random((12, 1))
+    given, target = Problem(network, X, X.mean(axis=0), np.ones(12), np.ones(12), 0), X + 0.3 * rng.normal(size=(12, 1))
+    error, alpha, *_ = brute_force(given, target, [(1.0, 0)])
+    found = choose(given, target, 0.0).solution
+    assert (found.error, found.alpha) == pytest.approx((error, alpha), rel=1e-8)
+
+
+def test_iterations_that_add_nothing_are_not_read(rng):
+    """Without weights all rows go to the same state at once."""
+    given, target = problem(rng)
+    given.network.weights[:] = 0
+    given = replace(given, network=replace(given.network, phi=1.0))
+    assert choose(given, target, 0.0).solution.n_iter == 0
 
 
 @pytest.mark.parametrize("most", [100, 5])
@@ -161,17 +210,10 @@ def test_iterations_decay_and_penalty_are_those_of_brute_force(kind, most, rng, 
     monkeypatch.setattr(dual, "RIDGE_ITERATIONS", (0, 1, 3))
     given, target = problem(rng, "wide", kind)
     target[:, 0] += 4 * np.tanh(given.initial @ given.network.weights)[:, 0]
-    weight, m = given.sample_weight, given.initial.shape[1]
+    weight = given.sample_weight
     decays = RIDGE_DECAYS if most > len(target) else (1.0,)
-    trials = []
-    for decay, n_iter in [(1.0, 0), (1.0, 1), (1.0, 3), *((decay, 4) for decay in decays)]:
-        tried = replace(given, n_iter=n_iter, decay=decay)
-        Z = standardised(tried, given.initial)
-        size = (weight @ Z**2).sum() / min(m * (n_iter + 1), len(Z) - 1)
-        for alpha in RIDGE_PENALTIES * size:
-            outside = smooth(tried, spectrum(tried), target, alpha)[1]
-            trials.append((weight @ ((target - outside) ** 2).sum(axis=1), alpha, decay, n_iter))
-    error, alpha, decay, n_iter = min(trials)
+    candidates = [(1.0, 0), (1.0, 1), (1.0, 3), *((decay, 4) for decay in decays)]
+    error, alpha, decay, n_iter = brute_force(given, target, candidates)
     choice = choose(given, target, 0.0)
     found = choice.solution
     assert (found.decay, found.n_iter) == (decay, n_iter)
@@ -188,7 +230,7 @@ def test_reading_stops_at_the_fixed_point(rng):
     change = np.abs(np.diff(trajectory(given.network, given.initial, 40), axis=1)).max(axis=(0, 2))
     tol = float(np.sqrt(change[4] * change[5]))
     assert sum(1 for _ in read(given, tol)) == 6
-    assert fit_gram(given, target, 1.0, tol).solution.n_iter == 5
+    assert fit_gram(given, target, 1.0, tol).solution.n_iter == fit_factor(given, target, 1.0, tol).solution.n_iter == 5
     assert choose(given, target, tol).solution.n_iter <= 5
     # The concepts themselves are always read.
     assert sum(1 for _ in read(given, 9.0)) == 1
