@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
 from numbers import Integral
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, decide
-from ..core.fit.fit import NetworkFit, fit_network, joined, remember
+from ..core.fit.fit import NetworkFit, fit_network, joined, remember, remember_many
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
@@ -190,7 +190,7 @@ feature_importances_, fitted_
             candidates = list(side_by_side(fitted, each, workers))
             networks = list(candidates)
             if self.cases:
-                candidates += side_by_side(self._remembered, self._readers(networks), workers)
+                candidates += self._remembered(source, census, self._readers(networks), workers)
                 candidates += self._joined(source, census, networks)
             if self.pairs:
                 candidates += self._with_pairs(source, census, networks)
@@ -210,9 +210,31 @@ feature_importances_, fitted_
             by_terms.setdefault(candidate.params["terms"], []).append(candidate)
         return [self._best(alike) for alike in by_terms.values()]
 
-    def _remembered(self, reader: Candidate) -> Candidate:
-        start = time.perf_counter()
-        return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
+    def _remembered(
+        self, source: Source[Rows], census: Range, readers: Sequence[Candidate], workers: int | None
+    ) -> Iterable[Candidate]:
+        """Remember rows in the concepts of networks; many rows in terms that no network was fitted with."""
+
+        def few(reader: Candidate) -> Candidate:
+            start = time.perf_counter()
+            return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
+
+        def many(reader: Candidate) -> Candidate:
+            start, params = time.perf_counter(), reader.params | {"terms": self._case_terms(reader)}
+            settings = None
+            if params != reader.params:
+                [settings] = self._member({name: params[name] for name in GRID}).settings(census)
+            return self._candidate(
+                params | {"cases": True}, remember_many(source, census, reader.network, settings), start
+            )
+
+        return side_by_side(few if source.single else many, readers, workers)
+
+    def _case_terms(self, reader: Candidate) -> int | None:
+        """Return the terms in which many rows are remembered: for "auto" those that few rows have networks of."""
+        terms: int | None = reader.params["terms"]
+        few_concepts = TERMS * self.n_features_in_ <= TERM_CONCEPTS
+        return TERMS if isinstance(self.terms, str) and few_concepts else terms
 
     def _joined(self, source: Source[Rows], census: Range, networks: Sequence[Candidate]) -> list[Candidate]:
         """Read the best network without terms together with remembered rows, where these are neither few nor many."""
