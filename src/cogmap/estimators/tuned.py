@@ -59,13 +59,13 @@ class LTCNClassifierCV(NetworkClassifier):
     scaling : str, None or sequence of them, default="halfway"
         Scaling.
     terms : "auto", int, None or sequence of them, default="auto"
-        Linguistic terms. ``"auto"`` is None and 5, and None alone for more than 30,000 rows, or where terms would make
-        more than 300 concepts.
+        Linguistic terms. ``"auto"`` is None and 5; None alone where terms would make more than 300 concepts; and for
+        more than 30,000 rows networks have none, but rows are remembered in 5.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
-        1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
+        1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 100,000 rows, for each number of
         `terms`, and 1,000 to 6,000 with a network too, as `LTCNClassifier` does, if the log loss falls by 3 % with
         them; those with a weight are stored.
     pairs : {"auto", False}, default="auto"
