@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.conftest import cleared
 from tests.report.conftest import QUOTES
 
 CONTRAST = """
@@ -36,24 +37,20 @@ CONTRAST = """
 
 
 @pytest.fixture
-def opened(browser, pages):
-    """Return a function that opens a report at a width and keeps what the browser complains about."""
-    contexts = []
+def opened(tab, pages):
+    """Return a function that opens a report at a width; what it asks the network for is a complaint."""
 
-    def open_page(name, width=1400, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.complaints = []
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("request", lambda r: page.complaints.append(r.url) if not r.url.startswith("file:") else None)
-        page.goto(pages[name][0].as_uri())
-        return page
+    def asked(request):
+        if not request.url.startswith(("file:", "about:")):
+            tab.complaints.append(request.url)
 
+    def open_page(name, width=1400):
+        cleared(tab, width).goto(pages[name][0].as_uri())
+        return tab
+
+    tab.on("request", asked)
     yield open_page
-    for context in contexts:
-        context.close()
+    tab.remove_listener("request", asked)
 
 
 @pytest.mark.parametrize("name", ["iris", "people", "hostile"])
@@ -224,8 +221,9 @@ def test_tab_reaches_everything_that_can_be_used_and_shows_it(opened):
     assert {"A", "SUMMARY"} <= set(reached)
 
 
-def test_it_can_be_read_without_scripts(opened, pages):
-    page = opened("people", java_script_enabled=False)
+def test_it_can_be_read_without_scripts(browser, pages):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(pages["people"][0].as_uri())
     assert page.locator(".slider").first.is_hidden()
     assert page.locator(".network").first.is_visible()
     edge = pages["people"][1]["maps"][0]["edges"][0]
@@ -235,6 +233,7 @@ def test_it_can_be_read_without_scripts(opened, pages):
         .first.text_content()
         .endswith(f"{abs(edge['weight']):.3g}")
     )
+    page.context.close()
 
 
 def test_markup_in_the_data_stays_text(opened, pages):
