@@ -18,6 +18,7 @@ def many():
     return LTCNClassifier().fit(X, y), X, y
 
 
+@pytest.mark.slow
 def test_progress_is_shown_and_the_refit_is_cancelled_and_begun_again(tab, serving, many, tmp_path):
     from cogmap.workbench import Workbench
 
