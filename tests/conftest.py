@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 # How long an example takes is a matter of the machine, so there is no deadline.
-ANYWHERE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+ANYWHERE = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 settings.register_profile("same", ANYWHERE, derandomize=True)
 settings.register_profile("soak", ANYWHERE, print_blob=True)
 settings.load_profile("same")
@@ -69,7 +69,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def tab(browser):
-    """Return a page that keeps what the browser complains about; to load another one in it is quicker than a new one."""
+    """Return a page that keeps what the browser complains about; to load another in it is quicker than a new one."""
     page = browser.new_context().new_page()
     page.set_default_timeout(60_000)
     page.complaints = []

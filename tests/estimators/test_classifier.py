@@ -136,7 +136,11 @@ def test_a_row_scores_the_same_alone_and_in_any_batch(load):
     np.testing.assert_allclose(alone, together[:40], rtol=0, atol=margin)
 
 
-@pytest.mark.parametrize("name", ["banana", "vehicle", "segment", "yeast", "cardiotocography-10", "mfeat-zernike"])
+@pytest.mark.parametrize(
+    "name",
+    ["banana", "vehicle", "yeast"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("segment", "cardiotocography-10", "mfeat-zernike")],
+)
 def test_the_order_of_the_training_rows_does_not_matter(name, paper_data):
     X, y = paper_data(name)
     order = np.random.default_rng(0).permutation(len(X))

@@ -97,7 +97,7 @@ def awkward_table(rng):
 
 
 @ill_conditioned
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     parameters=st.fixed_dictionaries(

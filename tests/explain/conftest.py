@@ -20,11 +20,11 @@ MODELS = {
     "no iteration": LTCNClassifier(max_iter=0),
     "kosko": LTCNClassifier(rule="kosko-memory"),
     "stack": LTCNClassifierCV(),
-    "stack with terms": LTCNClassifierCV(terms=(None, 3), activation=("sigmoid", "tanh"), cases=False),
+    "stack with terms": LTCNClassifierCV(terms=(None, 3), activation=("sigmoid", "tanh"), inner="slopes", cases=False),
 }
 
 
-ROWS = slice(1, None, 8)
+ROWS = slice(1, None, 16)
 """Rows that are explained; every second one is fitted to."""
 
 
