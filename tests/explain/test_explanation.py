@@ -124,8 +124,8 @@ def test_explanations_of_a_hundred_classes_and_twenty_iterations_add_up(paper_da
 @pytest.mark.parametrize("estimator", [LTCNClassifierCV(), LTCNClassifier(cases=True)])
 def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
     X, y = paper_data("vehicle")
-    model = clone(estimator).fit(X[::3], y[::3])
-    assert_adds_up(model, X[:100:5], model.explain(X[:100:5]))
+    model = clone(estimator).fit(X[::4], y[::4])
+    assert_adds_up(model, X[:100:10], model.explain(X[:100:10]))
 
 
 def test_members_that_share_a_network_share_its_concepts(wine):

@@ -1,5 +1,7 @@
 """Statements: by mouse and by keyboard, refused in words, undone, from two tabs, and kept when the browser goes."""
 
+import pytest
+
 from tests.workbench.page.conftest import show, visited
 
 A, B, C = "petal width (cm)", "sepal width (cm)", "petal length (cm)"
@@ -150,6 +152,7 @@ def test_a_statement_is_withdrawn_undone_and_redone_and_the_history_grows(opened
     assert shown == ["Redone", "Undone", "Undone", "Withdrawn", "Stated", "Begun"]
 
 
+@pytest.mark.slow
 def test_two_tabs_that_edit_at_once_are_told(opened):
     page = opened("iris")
     other = visited(page.context.new_page(), page.url_of_bench)
