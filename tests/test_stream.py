@@ -9,8 +9,10 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, stream
+from cogmap.core.fit import judges
 from cogmap.core.sums import sources
 from cogmap.errors import DataFileError
+from cogmap.estimators import tuned
 from cogmap.intake import blocks
 
 
@@ -95,6 +97,25 @@ def test_a_tuned_fit_in_passes_is_the_fit_at_once(rows, monkeypatch):
     assert np.abs(passes.decision_function(X) - scores).max() <= 1e-6 * np.abs(scores).max()
     assert (passes.predict(X) == at_once.predict(X)).all()
     np.testing.assert_allclose(passes.cv_results_["stack_weight"], at_once.cv_results_["stack_weight"], atol=1e-6)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(("terms", "remembered"), [("auto", 5), (None, None), (3, 3)])
+def test_many_rows_are_remembered_in_terms_and_judged_where_others_are(terms, remembered, rows, monkeypatch):
+    """A stack of remembered rows alone, fewer of which judge: what these say holds for rows that were not seen."""
+    X, y = rows
+    monkeypatch.setattr(judges, "JUDGES", 90)
+    monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.eye(len(members))[-1])
+    model = LTCNClassifierCV(inner="slopes", terms=terms, pairs=False)
+    found = stream.fit(blocks_of(110, X[::2], y[::2]), model)
+    assert found.cv_results_["param_terms"].tolist() == [terms if terms != "auto" else None, remembered]
+    assert found.cv_results_["param_cases"].tolist() == [False, True]
+    [(member, _)] = found.fitted_.members
+    assert len(member.readout.cases) == N_ROWS / 2
+    said, shown = -found.cv_results_["loo_error"][1], 1 - found.score(X[1::2], y[1::2])
+    assert said == pytest.approx(shown, abs=0.15)  # 90 rows know it to .05
+    in_memory = clone(model).fit(X[::2], y[::2])
+    np.testing.assert_array_equal(in_memory.decision_function(X), found.decision_function(X))
 
 
 def test_a_tuned_fit_of_few_rows_is_the_fit_in_memory_in_any_order(rows, rng):

@@ -96,7 +96,8 @@ def test_a_stack_has_the_least_log_loss_that_scores_of_one_decision_allow(rng):
     prior = weight @ target / weight.sum()
     start = least_squares([JudgeScores(raw, codes, weight) for raw in raws])
     summed = (1 - start.sum()) * prior + np.tensordot(start, raws, 1)
-    decision = decide(JudgeScores(summed, codes, weight), class_covariance(summed, codes, weight), "accuracy", ONE_HOT)
+    judged, between = JudgeScores(summed, codes, weight), class_covariance(summed, codes, weight)
+    decision = decide(judged, between, "accuracy", ONE_HOT, corrected=False)
 
     def loss(factors):
         scores = sum(f * (raw - prior) for f, raw in zip(factors, raws, strict=False)) @ decision.projection

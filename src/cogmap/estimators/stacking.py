@@ -83,7 +83,7 @@ def stack_weights(members: Sequence[Candidate]) -> Array:
     if not start.any():
         return start
     judged, between, _ = together(members, start)
-    decision = decide(judged, between, "accuracy", ONE_HOT)
+    decision = decide(judged, between, "accuracy", ONE_HOT, corrected=False)
     prior = class_shares(judged.codes, judged.weight, judged.raw.shape[1])
     parts = [(member.scores.raw - prior) @ decision.projection for member in members]
     kept, weights = np.arange(len(members)), np.zeros(len(members))
@@ -112,7 +112,8 @@ def worthwhile_weights(members: Sequence[Candidate]) -> Array:
 
 def _loss(members: Sequence[Candidate], weights: Array) -> float:
     judged, between, _ = together(members, weights)
-    return log_loss(decide(judged, between, "accuracy", ONE_HOT)(judged.raw), judged.codes, judged.weight)
+    decision = decide(judged, between, "accuracy", ONE_HOT, corrected=False)
+    return log_loss(decision(judged.raw), judged.codes, judged.weight)
 
 
 def least_squares(members: Sequence[JudgeScores]) -> Array:

@@ -79,10 +79,10 @@ def test_directions_that_belong_together_share_their_mean():
     np.testing.assert_allclose(means, [5, 3, 3, 3, -0.5, -0.5])
 
 
-def discriminant(raw, fitted, codes, weight, metric):
+def discriminant(raw, fitted, codes, weight, metric, corrected=True):
     """Weights are frequencies: one copy of a row is what leaving it out takes away."""
     judged = judged_rows(raw, fitted, codes, weight, np.minimum(1.0, weight))
-    return decide(judged, class_covariance(fitted, codes, weight), metric, np.array([0.0, 1.0]))
+    return decide(judged, class_covariance(fitted, codes, weight), metric, np.array([0.0, 1.0]), corrected)
 
 
 def largest(raw, codes, weight, scale=(0.0, 1.0)):
@@ -101,7 +101,7 @@ def test_decoded_scores_are_those_of_linear_discriminant_analysis(counts, rng):
     """Optimal scoring of least-squares scores is Fisher's discriminant; s and c weigh its densities and the prior."""
     X, codes = gaussian_classes(rng, counts)
     raw, prior = regression_scores(X, codes), np.bincount(codes) / len(codes)
-    decision = discriminant(raw, raw, codes, np.ones(len(X)), "accuracy")
+    decision = discriminant(raw, raw, codes, np.ones(len(X)), "accuracy", corrected=False)
     means = np.array([X[codes == k].mean(axis=0) for k in range(len(counts))])
     within = (X - means[codes]).T @ (X - means[codes])
     between = (means[codes] - X.mean(axis=0)).T @ (means[codes] - X.mean(axis=0)) / len(X)
@@ -186,9 +186,11 @@ def test_probabilities_stay_calibrated_whatever_the_metric(metric, rng):
         reference = discriminant(raw, raw, codes, weight, "accuracy")
         np.testing.assert_array_equal(decision(raw), reference(raw))
         shares = np.bincount(codes) / len(codes)
-        # The least log loss over the factor of log prior balances Σ p · log prior with that of the classes.
-        probability = softmax(decision(raw), axis=1)
-        assert probability.mean(axis=0) @ np.log(shares) == pytest.approx(shares @ np.log(shares), abs=1e-6)
+        # The least log loss over the offset of a class balances its probabilities with its share, but for a ridge.
+        np.testing.assert_allclose(softmax(decision(raw), axis=1).mean(axis=0), shares, atol=1e-4)
+        # Without it, the factor of log prior balances Σ p · log prior with that of the classes.
+        plain = softmax(discriminant(raw, raw, codes, weight, metric, corrected=False)(raw), axis=1)
+        assert plain.mean(axis=0) @ np.log(shares) == pytest.approx(shares @ np.log(shares), abs=1e-6)
     if metric in (None, "accuracy"):
         np.testing.assert_array_equal(decision.codes(decision(raw)), decision(raw).argmax(axis=1))
 
@@ -379,9 +381,10 @@ def test_the_basis_of_a_group_does_not_change_the_decision(seed):
     judged, prior = JudgeScores(raw, codes, np.ones(150)), class_shares(codes, np.ones(150), 4)
     between = class_covariance(np.eye(4)[codes], codes, np.ones(150))
     theta, group = optimal_scores(between, prior)
-    expected = decision_module._discriminants(judged, theta, group, prior)
+    expected = decision_module._discriminants(judged, theta, group, prior).densities
     rotated = theta @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    for mine, theirs in zip(decision_module._discriminants(judged, rotated, group, prior), expected, strict=True):
+    found = decision_module._discriminants(judged, rotated, group, prior).densities
+    for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-10)
     noise = 1e-13 * rng.normal(size=(4, 4))
     one, other = (
@@ -399,7 +402,9 @@ def test_variables_of_different_groups_are_each_divided_by_their_own_spread(rng)
     theta = orthonormal_scorings(rng, prior)
     rotated = theta @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
     apart = np.arange(3)
-    one, other = (decision_module._discriminants(judged, basis, apart, prior)[0] for basis in (theta, rotated))
+    one, other = (
+        decision_module._discriminants(judged, basis, apart, prior).densities[0] for basis in (theta, rotated)
+    )
     assert np.abs(one - other).max() > 1e-3
 
 

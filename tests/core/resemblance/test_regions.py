@@ -10,7 +10,7 @@ from cogmap.core.constants import REGION_ROWS
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import Network
 from cogmap.core.readout.terms import raw_scores
-from cogmap.core.resemblance import regions
+from cogmap.core.resemblance import metric, regions
 from cogmap.core.resemblance.metric import Examples
 from cogmap.core.resemblance.regions import BEYOND, Boxes, cut_boxes, fit_regions
 from cogmap.core.sums.space import NUMPY
@@ -89,6 +89,27 @@ def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, space):
     there = space.put(new)
     np.testing.assert_allclose(space.host(raw_scores(readout, space, network, there)), scores, atol=1e-6)
     np.testing.assert_allclose(space.host(readout.resemblance(space, there)), resembles, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_rows_the_regions_choose_the_kind_of_metric(seed, monkeypatch):
+    """Each kind alone, by the squared error of rows that are left out: the smaller one is that of both together."""
+    monkeypatch.setattr(metric, "METRIC_FOLDS", {})
+    monkeypatch.setattr(metric, "METRIC_GROUP", 150)
+    monkeypatch.setattr(regions.cut_boxes, "__defaults__", (100,))
+    rng = np.random.default_rng(seed)
+    rows, codes, unit = problem(rng, 700)
+    if seed:
+        turned = rows.initial[:, :2] @ np.array([[1.0, 1.0], [1.0, -1.0]]) / 2
+        codes = (np.sin(9 * turned[:, seed - 1]) > 0.2).astype(np.intp)
+        rows = rows._replace(target=np.eye(2)[codes])
+    fit, kinds = fit_regions(rows, codes, unit), []
+    for single in (False, True):
+        monkeypatch.setattr(metric, "_kinds", lambda rows, single=single: (single,))
+        kinds.append(fit_regions(rows, codes, unit))
+    errors = [((one.outside - rows.target) ** 2).sum() for one in kinds]
+    np.testing.assert_array_equal(fit.outside, kinds[int(np.argmin(errors))].outside)
+    assert errors[0] != errors[1]
 
 
 def test_few_rows_are_one_region(rng):

@@ -6,8 +6,9 @@ distributions with one common covariance. Decoded scores are
 
     raw · projection + offset = s · (discriminant log-density) + c · (log prior),
 
-with s and c chosen for the least leave-one-out log loss, so that their softmax is the probability of the classes. All
-parameters come from leave-one-out scores, and a decoded score is still linear in the states.
+with s and c chosen for the least leave-one-out log loss, so that their softmax is the probability of the classes. Real
+classes are no such Gaussians: of more than two, each then weighs the discriminant variables a little otherwise
+(`logistic`). All parameters come from leave-one-out scores, and a decoded score is still linear in the states.
 
 A metric other than accuracy moves the decision alone: `shift` is added where the class is chosen, never in a
 probability.
@@ -21,14 +22,16 @@ them no weight, the classes' shares are all that is known.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from ..constants import LEAST_EIGENVALUE, PRIOR_EXPONENTS
+from ..constants import CORRECTION_RIDGES, LEAST_EIGENVALUE, PRIOR_EXPONENTS
 from ..sums.rows import JudgeScores
 from ..types import Array, Codes
+from .logistic import Problem, correct
 
 METRICS = ("accuracy", "balanced_accuracy", "kappa")
 
@@ -37,6 +40,9 @@ EQUAL = 1e-9
 
 SAME_DIRECTION = 1e-7
 """Shares of variance closer than this belong to scorings that rounding can turn into each other."""
+
+CORRECTED_CLASSES = 100
+"""Most classes that correct their discriminants: what each learns, and its cost, grow with the cube of their number."""
 
 LEAST_SHARPNESS = 1e-3
 """Largest difference of any log-odds where the largest raw score is to decide and is worth nothing."""
@@ -104,7 +110,7 @@ def class_covariance(fitted: Array, codes: Codes, sample_weight: Array) -> Array
     return covariance
 
 
-def decide(judged: JudgeScores, between: Array, metric: str | None, scale: Array) -> Decision:
+def decide(judged: JudgeScores, between: Array, metric: str | None, scale: Array, corrected: bool = True) -> Decision:
     """Fit the decision to scores from outside.
 
     Parameters
@@ -117,6 +123,8 @@ def decide(judged: JudgeScores, between: Array, metric: str | None, scale: Array
         What the decision is to be good at; None takes the largest raw score.
     scale : array of shape (2,)
         For None, the values that 0 and 1 of the one-hot are moved to.
+    corrected : bool
+        Whether more than two classes correct what the discriminants say; not needed to compare members of a stack.
     """
     n_classes = judged.raw.shape[1]
     if metric is None:
@@ -126,18 +134,43 @@ def decide(judged: JudgeScores, between: Array, metric: str | None, scale: Array
     if np.ptp(log_prior) < EQUAL:
         # Equal shares differ by rounding, which no factor may magnify.
         log_prior = np.zeros(n_classes)
-    projection, offset = _discriminants(judged, *optimal_scores(between, prior), prior)
+    found = _discriminants(judged, *optimal_scores(between, prior), prior)
     unknown = Decision(np.zeros((n_classes, n_classes)), np.log(prior), np.zeros(n_classes))
-    if not projection.any():
+    if not len(found.spread):
         return unknown
+    projection, offset = found.densities
     decoded = judged.raw @ projection + offset
     sharpness, exponent = calibrate([decoded, log_prior[None]], judged, np.array([0.0, 1.0]))
     if not sharpness > 0:
         return unknown
-    shift = np.zeros(n_classes)
-    if metric != "accuracy":
-        shift = (sharpness * _prior_exponent(decoded, log_prior, judged, metric) - exponent) * log_prior
-    return Decision(sharpness * projection, sharpness * offset + exponent * log_prior, shift)
+    decision = Decision(sharpness * projection, sharpness * offset + exponent * log_prior, np.zeros(n_classes))
+    if corrected and 2 < n_classes <= CORRECTED_CLASSES:
+        decision = _corrected(decision, found, judged, prior)
+    if metric == "accuracy":
+        return decision
+    without_prior = decision(judged.raw) - exponent * log_prior
+    chosen = _prior_exponent(without_prior, sharpness * log_prior, judged, metric)
+    return replace(decision, shift=(sharpness * chosen - exponent) * log_prior)
+
+
+def _corrected(decision: Decision, found: "Discriminants", judged: JudgeScores, prior: Array) -> Decision:
+    """Let each class weigh the discriminant variables a little otherwise, if that lowers the log loss.
+
+    Classes are no Gaussians of one covariance. Of two classes nothing is left to correct: there is one variable.
+    """
+    axes = found.theta / np.sqrt(found.spread)
+    centre = prior @ found.mean / np.sqrt(found.spread)
+    variables, unknown = judged.raw @ axes - centre, 1 / (judged.weight.sum() + 2)
+    problem = Problem(
+        np.column_stack([variables, np.ones(len(variables))]),
+        decision(judged.raw),
+        (1 - unknown) * np.eye(len(prior))[judged.codes] + unknown * prior,
+        judged.weight,
+        np.r_[np.full(len(centre), CORRECTION_RIDGES[0]), CORRECTION_RIDGES[1]],
+    )
+    theta = correct(problem)
+    turned, moved = axes @ theta[:-1], theta[-1] - centre @ theta[:-1]
+    return replace(decision, projection=decision.projection + turned, offset=decision.offset + moved)
 
 
 def _largest(judged: JudgeScores, zero: float, one: float) -> Decision:
@@ -173,8 +206,21 @@ def _within(group: Codes, values: Array) -> Array:
     return mean
 
 
-def _discriminants(judged: JudgeScores, theta: Array, group: Codes, prior: Array) -> tuple[Array, Array]:
-    """Return projection and offset: the classes' log-densities, but for what all have in common.
+class Discriminants(NamedTuple):
+    """Scorings of the classes, shape (N, q), the classes' means along them, (N, q), and their spread within, (q,)."""
+
+    theta: Array
+    mean: Array
+    spread: Array
+
+    @property
+    def densities(self) -> tuple[Array, Array]:
+        """Projection and offset: the classes' log-densities, but for what all have in common."""
+        return self.theta @ (self.mean / self.spread).T, -0.5 * (self.mean**2 / self.spread).sum(axis=1)
+
+
+def _discriminants(judged: JudgeScores, theta: Array, group: Codes, prior: Array) -> Discriminants:
+    """Return the discriminant variables that take part.
 
     Variables of a group are treated alike, so that it does not matter which basis of it they are.
     """
@@ -187,15 +233,12 @@ def _discriminants(judged: JudgeScores, theta: Array, group: Codes, prior: Array
     # θ is orthonormal under the prior: this is the slope of the classes' means from outside on their scorings.
     agrees = _within(group, (prior[:, None] * theta * mean).sum(axis=0)) > 0
     theta, mean, variables, group = theta[:, agrees], mean[:, agrees], variables[:, agrees], group[agrees]
-    if not agrees.any():
-        return np.zeros((n_classes, n_classes)), np.zeros(n_classes)
     # One more row, as far from its class as the classes are from each other, stands for what was not seen: variables
     # that no row contradicts would otherwise outweigh all others.
     spread = (weight @ (variables - mean[codes]) ** 2 + prior @ (mean - prior @ mean) ** 2) / (
         max(weight.sum() - n_classes, 1.0) + 1
     )
-    spread = _within(group, spread)
-    return theta @ (mean / spread).T, -0.5 * (mean**2 / spread).sum(axis=1)
+    return Discriminants(theta, mean, _within(group, spread))
 
 
 def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array, n_bounded: int = 1) -> Array:
@@ -277,7 +320,7 @@ def _derivatives(parts: Sequence[Array], aim: Array, share: Array, probability: 
 
 
 def _prior_exponent(decoded: Array, log_prior: Array, judged: JudgeScores, metric: str) -> float:
-    """Return the mean of the exponents whose leave-one-out metric is within half a standard error of the best."""
+    """Return the mean of the exponents of the prior whose metric is within half a standard error of the best."""
     _, codes, weight = judged
     predicted = [(decoded + exponent * log_prior).argmax(axis=1) for exponent in PRIOR_EXPONENTS]
     values = np.array([score_labels(metric, labels, codes, weight) for labels in predicted])

@@ -12,8 +12,10 @@ each for judges, moments, the sample and the Gram matrix.
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from ..concepts.concepts import Concepts
-from ..constants import FEW_ROWS
+from ..constants import CASE_NUMBERS, CASE_ROWS, FEW_ROWS
 from ..decision.decision import class_covariance, judged_rows
 from ..readout.design import Design
 from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
@@ -23,10 +25,10 @@ from ..resemblance.regions import fit_regions
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
 from ..sums.statistics import Range
-from ..types import Array
+from ..types import Array, Codes
 from . import at_once
 from .at_once import ReadoutFit
-from .judges import choose_judges, for_themselves, most_judges
+from .judges import choose_cases, choose_judges, for_themselves, most_judges
 from .model import Model, Settings, Summary, summarise
 from .network import Draft, draft, initial_states
 from .shrinking import innovations, mapped, sample, sample_sizes, shrink
@@ -117,18 +119,33 @@ def joined(source: Source[Rows], census: Range, settings: Settings, known: Netwo
 
 
 def remember(known: NetworkFit) -> NetworkFit:
-    """Read what rows with known classes say of their neighbours, in the concepts of a network."""
-    rows, model = known.judges, known.model
-    assert rows is not None
+    """Read what the rows that judge say of their neighbours, in the concepts of a network."""
+    assert known.judges is not None
+    return _remembered(known, known.model, known.judges, np.arange(len(known.judges.codes)))
+
+
+def remember_many(source: Source[Rows], census: Range, known: NetworkFit, settings: Settings | None) -> NetworkFit:
+    """Read what more rows than judge say of their neighbours: in the concepts of a network, or of given settings."""
+    model = known.model
+    if settings is not None:
+        plan = draft(source, census, settings)
+        model = replace(model, concepts=plan.concepts, network=plan.network)
+    rows, judged = choose_cases(source, census, min(CASE_ROWS, CASE_NUMBERS // len(model.network.bias)))
+    return _remembered(known, model, for_themselves(rows), judged)
+
+
+def _remembered(known: NetworkFit, model: Model, rows: Rows, judged: Codes) -> NetworkFit:
+    """Fit regions to rows, of which some judge."""
     zero, one = model.network.activation.ends
     target = inverse_one_hot(rows.codes, rows.n_classes, model.network.activation)
     fit = fit_regions(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit)
     inside, alone = ((raw - zero) / (one - zero) for raw in (fit.fitted, fit.outside))
     solved = ReadoutFacts(fit.readout, len(rows.codes), fit.condition, fit.degrees_of_freedom, alpha=fit.alpha)
+    outside = judged_rows(alone, inside, rows.codes, rows.weight, rows.unit).raw[judged]
     return replace(
         known,
         model=replace(model, readout=fit.readout),
         solved=solved,
-        scores=judged_rows(alone, inside, rows.codes, rows.weight, rows.unit),
+        scores=known.scores._replace(raw=outside),
         between=class_covariance(inside, rows.codes, rows.weight),
     )

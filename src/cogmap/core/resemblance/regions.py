@@ -9,7 +9,7 @@ over its own rows,
 A table of few rows is one box. Nothing of the network's reasoning is in it: the stack has networks beside it.
 
 Easy to get wrong: of few rows, leave-one-out scores are taken in the metric of the row's own fold (`metric`). Of many,
-those that taught the metric are few, and all rows are judged in it.
+those that taught the metric are few, and all rows are judged in it; which kind of metric it is, the regions choose.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from ..sums.space import DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .cases import CaseReadout, Dual, lower_kernel, solve_dual
-from .metric import Examples, Metric, coordinates, learn_metric, resemblance
+from .metric import Examples, LearnedMetric, Metric, coordinates, learn_metrics, resemblance
 from .remembered import Remembered
 
 BEYOND = 2.0
@@ -34,6 +34,9 @@ BEYOND = 2.0
 
 PENALTY_REGIONS, PENALTY_ROWS = 3, 400
 """Regions on which the penalty of all is chosen, and rows of a fold that suffice to choose it."""
+
+COMPARED_REGIONS = 8
+"""Regions on which two kinds of metric are compared."""
 
 
 @dataclass(frozen=True)
@@ -181,22 +184,16 @@ class RegionFit(NamedTuple):
 
 def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
     """Learn a metric, cut the rows into regions, and fit their cases."""
-    learned = learn_metric(rows, codes)
-    boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
-    region = boxes.codes(rows.initial)
-    members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
-    problems = [Problem.of(rows, unit, own, learned.metric) for own in members]
-    # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
-    folds = [[Problem.of(rows, unit, own, metric, judged) for own in members] for judged, metric in learned.folds]
-    folds = folds or [problems]
-    penalty = _penalty(folds, learned.penalty)
+    ways = [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes)]
+    metric, boxes, problems, folds, penalty = min(ways, key=_Way.error) if len(ways) > 1 else ways[0]
     outside = np.zeros_like(rows.target)
     judges = [problem for fold in folds for problem in fold]
     for problem, dual in zip(judges, side_by_side(lambda one: one.solved(penalty), judges), strict=True):
         outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
     duals = list(side_by_side(lambda problem: problem.solved(penalty), problems))
+    members = [problem.rows for problem in problems]
     readout = RegionReadout(
-        learned.metric,
+        metric,
         boxes,
         np.cumsum([len(own) for own in members]),
         np.concatenate([problem.cases for problem in problems]),
@@ -209,6 +206,34 @@ def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
     # The kernel's largest eigenvalue is below its trace, which is the number of cases.
     condition = (max(map(len, members)) + alpha / rows.weight.min()) / (alpha / rows.weight.max())
     return RegionFit(readout, fitted, outside, alpha, float(condition), sum(dual.degrees_of_freedom for dual in duals))
+
+
+class _Way(NamedTuple):
+    """Regions in a metric: their problems in it, those that judge, fold by fold, and the penalty of all."""
+
+    metric: Metric
+    boxes: Boxes
+    problems: "list[Problem]"
+    folds: "list[list[Problem]]"
+    penalty: int
+
+    def error(self) -> float:
+        """Return the leave-one-out error of a row, of some regions."""
+        asked = self.problems[:: -(-len(self.problems) // COMPARED_REGIONS)]
+        weight = sum(float(problem.weight.sum()) for problem in asked)
+        return sum(side_by_side(lambda problem: problem.error(self.penalty), asked)) / weight
+
+
+def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> _Way:
+    """Cut rows into regions of a metric, and choose a penalty."""
+    boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
+    region = boxes.codes(rows.initial)
+    members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
+    problems = [Problem.of(rows, unit, own, learned.metric) for own in members]
+    # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
+    folds = [[Problem.of(rows, unit, own, metric, judged) for own in members] for judged, metric in learned.folds]
+    folds = folds or [problems]
+    return _Way(learned.metric, boxes, problems, folds, _penalty(folds, learned.penalty))
 
 
 @dataclass(frozen=True)
