@@ -48,7 +48,7 @@ def table():
     )
 
 
-@pytest.fixture(params=["csv", "csv.gz", "parquet", "xlsx"])
+@pytest.fixture(params=["csv", "parquet", "xlsx"])
 def data(request, tmp_path):
     path = tmp_path / f"new.{request.param}"
     if request.param == "parquet":

@@ -98,7 +98,6 @@ def test_trajectory_and_dynamics_are_those_of_the_rows(explained, wine):
         ("banana", "sigmoid"),
         ("vehicle", "tanh"),
         ("yeast", "sigmoid"),
-        ("plant-margin", "sigmoid"),
         ("plant-margin", "tanh"),
     ],
 )

@@ -70,7 +70,7 @@ def test_what_is_inside_is_the_same_in_every_space(space, rng):
     assert (inside == np.eye(len(boxes.low))[boxes.codes(initial)]).all()
 
 
-@pytest.mark.parametrize(("n", "kind"), [*((120, kind) for kind in WEIGHTS), (1700, "fractional")])
+@pytest.mark.parametrize(("n", "kind"), [*((120, kind) for kind in WEIGHTS), (900, "fractional")])
 def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, space):
     rows, new, fit = fitted_in_small_regions(n, kind)
     network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
