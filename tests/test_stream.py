@@ -100,15 +100,16 @@ def test_a_tuned_fit_in_passes_is_the_fit_at_once(rows, monkeypatch):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize(("terms", "remembered"), [("auto", 5), (None, None), (3, 3)])
-def test_many_rows_are_remembered_in_terms_and_judged_where_others_are(terms, remembered, rows, monkeypatch):
+@pytest.mark.parametrize(("terms", "remembered"), [("auto", [None, 5]), (None, [None]), (3, [3])])
+def test_many_rows_are_remembered_and_judged_where_others_are(terms, remembered, rows, monkeypatch):
     """A stack of remembered rows alone, fewer of which judge: what these say holds for rows that were not seen."""
     X, y = rows
     monkeypatch.setattr(judges, "JUDGES", 90)
     monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.eye(len(members))[-1])
     model = LTCNClassifierCV(inner="slopes", terms=terms, pairs=False)
     found = stream.fit(blocks_of(110, X[::2], y[::2]), model)
-    assert found.cv_results_["param_terms"].tolist() == [terms if terms != "auto" else None, remembered]
+    assert found.cv_results_["param_terms"][0] == (None if terms == "auto" else terms)
+    assert found.cv_results_["param_terms"][1] in remembered
     assert found.cv_results_["param_cases"].tolist() == [False, True]
     [(member, _)] = found.fitted_.members
     assert len(member.readout.cases) == N_ROWS / 2
@@ -337,3 +338,18 @@ def test_a_weight_beyond_arithmetic_is_named_by_its_row_in_all_blocks(rows):
     weight[450] = 1e40
     with pytest.raises(ValueError, match=r"sample_weight is 1e\+40 in row 450: weights count rows"):
         stream.fit(blocks_of(250, X, y, weight))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("bent", [True, False])
+def test_many_rows_are_remembered_with_the_terms_that_err_less(bent, rng):
+    """A class of the middle of each feature is one of terms; a wave along a diagonal is not."""
+    X = rng.random((900, 3))
+    y = (np.abs(X - 0.5) < 0.25).sum(axis=1) if bent else (np.sin(12 * (X[:, 0] + X[:, 1])) > 0).astype(int)
+    errors = {}
+    for terms in (None, 5):
+        found = LTCNClassifierCV(inner="slopes", terms=terms, pairs=False).fit(X, y)
+        errors[terms] = -found.cv_results_["loo_squared_error"][-1]
+    found = LTCNClassifierCV(inner="slopes", pairs=False).fit(X, y)
+    assert found.cv_results_["param_terms"][-1] == min(errors, key=lambda terms: errors[terms])
+    assert found.cv_results_["loo_squared_error"][-1] == pytest.approx(-min(errors.values()), abs=1e-9)

@@ -60,7 +60,7 @@ class LTCNClassifierCV(NetworkClassifier):
         Scaling.
     terms : "auto", int, None or sequence of them, default="auto"
         Linguistic terms. ``"auto"`` is None and 5; None alone where terms would make more than 300 concepts; and for
-        more than 30,000 rows networks have none, but rows are remembered in 5.
+        more than 30,000 rows networks have none, and rows are remembered with 5 or none, as errs less.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
@@ -213,28 +213,27 @@ feature_importances_, fitted_
     def _remembered(
         self, source: Source[Rows], census: Range, readers: Sequence[Candidate], workers: int | None
     ) -> Iterable[Candidate]:
-        """Remember rows in the concepts of networks; many rows in terms that no network was fitted with."""
+        """Remember rows in the concepts of networks; many rows maybe in terms that no network was fitted with."""
 
         def few(reader: Candidate) -> Candidate:
             start = time.perf_counter()
             return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
 
         def many(reader: Candidate) -> Candidate:
-            start, params = time.perf_counter(), reader.params | {"terms": self._case_terms(reader)}
-            settings = None
-            if params != reader.params:
-                [settings] = self._member({name: params[name] for name in GRID}).settings(census)
-            return self._candidate(
-                params | {"cases": True}, remember_many(source, census, reader.network, settings), start
-            )
+            start, other = time.perf_counter(), self._in_terms(reader, census)
+            network = remember_many(source, census, reader.network, other)
+            own = network.model.concepts is reader.model.concepts
+            params = reader.params if own or other is None else reader.params | {"terms": other.terms}
+            return self._candidate(params | {"cases": True}, network, start)
 
         return side_by_side(few if source.single else many, readers, workers)
 
-    def _case_terms(self, reader: Candidate) -> int | None:
-        """Return the terms in which many rows are remembered: for "auto" those that few rows have networks of."""
-        terms: int | None = reader.params["terms"]
-        few_concepts = TERMS * self.n_features_in_ <= TERM_CONCEPTS
-        return TERMS if isinstance(self.terms, str) and few_concepts else terms
+    def _in_terms(self, reader: Candidate, census: Range) -> Settings | None:
+        """Return a configuration with the terms that "auto" would try if rows were few; None where it would not."""
+        if not isinstance(self.terms, str) or TERMS * self.n_features_in_ > TERM_CONCEPTS:
+            return None
+        [settings] = self._member({name: reader.params[name] for name in GRID} | {"terms": TERMS}).settings(census)
+        return settings
 
     def _joined(self, source: Source[Rows], census: Range, networks: Sequence[Candidate]) -> list[Candidate]:
         """Read the best network without terms together with remembered rows, where these are neither few nor many."""

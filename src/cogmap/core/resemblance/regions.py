@@ -12,6 +12,7 @@ Easy to get wrong: of few rows, leave-one-out scores are taken in the metric of 
 those that taught the metric are few, and all rows are judged in it; which kind of metric it is, the regions choose.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -184,33 +185,13 @@ class RegionFit(NamedTuple):
 
 def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
     """Learn a metric, cut the rows into regions, and fit their cases."""
-    ways = [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes)]
-    metric, boxes, problems, folds, penalty = min(ways, key=_Way.error) if len(ways) > 1 else ways[0]
-    outside = np.zeros_like(rows.target)
-    judges = [problem for fold in folds for problem in fold]
-    for problem, dual in zip(judges, side_by_side(lambda one: one.solved(penalty), judges), strict=True):
-        outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
-    duals = list(side_by_side(lambda problem: problem.solved(penalty), problems))
-    members = [problem.rows for problem in problems]
-    readout = RegionReadout(
-        metric,
-        boxes,
-        np.cumsum([len(own) for own in members]),
-        np.concatenate([problem.cases for problem in problems]),
-        np.concatenate([dual.coefficients for dual in duals]),
-        np.array([dual.constant for dual in duals]),
-    )
-    fitted = np.zeros_like(rows.target)
-    fitted[np.concatenate(members)] = np.concatenate([dual.fitted for dual in duals])
-    alpha = float(CASE_PENALTIES[penalty])
-    # The kernel's largest eigenvalue is below its trace, which is the number of cases.
-    condition = (max(map(len, members)) + alpha / rows.weight.min()) / (alpha / rows.weight.max())
-    return RegionFit(readout, fitted, outside, alpha, float(condition), sum(dual.degrees_of_freedom for dual in duals))
+    return best_way(ways(rows, codes, unit)).fit()
 
 
-class _Way(NamedTuple):
-    """Regions in a metric: their problems in it, those that judge, fold by fold, and the penalty of all."""
+class Way(NamedTuple):
+    """Rows in regions of a metric: their problems in it, those that judge, fold by fold, and the penalty of all."""
 
+    rows: Examples
     metric: Metric
     boxes: Boxes
     problems: "list[Problem]"
@@ -223,8 +204,41 @@ class _Way(NamedTuple):
         weight = sum(float(problem.weight.sum()) for problem in asked)
         return sum(side_by_side(lambda problem: problem.error(self.penalty), asked)) / weight
 
+    def fit(self) -> RegionFit:
+        """Fit the cases of all regions."""
+        target, weight, penalty = self.rows.target, self.rows.weight, self.penalty
+        outside, fitted = np.zeros_like(target), np.zeros_like(target)
+        judges = [problem for fold in self.folds for problem in fold]
+        for problem, dual in zip(judges, side_by_side(lambda one: one.solved(penalty), judges), strict=True):
+            outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
+        duals = list(side_by_side(lambda problem: problem.solved(penalty), self.problems))
+        members = [problem.rows for problem in self.problems]
+        fitted[np.concatenate(members)] = np.concatenate([dual.fitted for dual in duals])
+        readout = RegionReadout(
+            self.metric,
+            self.boxes,
+            np.cumsum([len(own) for own in members]),
+            np.concatenate([problem.cases for problem in self.problems]),
+            np.concatenate([dual.coefficients for dual in duals]),
+            np.array([dual.constant for dual in duals]),
+        )
+        alpha, free = float(CASE_PENALTIES[penalty]), sum(dual.degrees_of_freedom for dual in duals)
+        # The kernel's largest eigenvalue is below its trace, which is the number of cases.
+        condition = (max(map(len, members)) + alpha / weight.min()) / (alpha / weight.max())
+        return RegionFit(readout, fitted, outside, alpha, float(condition), free)
 
-def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> _Way:
+
+def ways(rows: Examples, codes: Codes, unit: Array) -> list[Way]:
+    """Return the ways to remember rows: of few rows one."""
+    return [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes)]
+
+
+def best_way(tried: Sequence[Way]) -> Way:
+    """Return the way of the least error; it does not matter in which concepts each is."""
+    return min(tried, key=Way.error) if len(tried) > 1 else tried[0]
+
+
+def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
     """Cut rows into regions of a metric, and choose a penalty."""
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
@@ -233,7 +247,7 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> _Way:
     # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
     folds = [[Problem.of(rows, unit, own, metric, judged) for own in members] for judged, metric in learned.folds]
     folds = folds or [problems]
-    return _Way(learned.metric, boxes, problems, folds, _penalty(folds, learned.penalty))
+    return Way(rows, learned.metric, boxes, problems, folds, _penalty(folds, learned.penalty))
 
 
 @dataclass(frozen=True)
