@@ -62,9 +62,9 @@ PARAMETERS = [
 
 GRIDS = [
     {},
-    {"max_iter": 4, "scaling": ["minmax", "quantile"], "terms": [None, 3], "combine": "best", "scoring": "log_loss"},
-    {"activation": ("sigmoid", "tanh"), "class_weight": {"high": 2}, "decision_metric": "kappa"},
-    {"knowledge": Knowledge().irrelevant("x3").forbid("x0", "x1"), "decision": "argmax"},
+    {"max_iter": 4, "inner": "slopes", "scaling": ["minmax", "quantile"], "combine": "best", "scoring": "log_loss"},
+    {"activation": ("sigmoid", "tanh"), "inner": "slopes", "class_weight": {"high": 2}, "decision_metric": "kappa"},
+    {"knowledge": Knowledge().irrelevant("x3").forbid("x0", "x1"), "inner": "slopes", "decision": "argmax"},
 ]
 
 
@@ -79,7 +79,7 @@ def same_grid(one, other, X):
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("parameters", GRIDS, ids=str)
 def test_a_streamed_tuned_fit_is_the_fit_in_memory_bit_for_bit(parameters, rows):
-    X, y = rows
+    X, y = (each[:300] for each in rows)
     model = LTCNClassifierCV(**parameters)
     found = stream.fit(blocks_of(250, X, y), model)
     assert isinstance(found, LTCNClassifierCV)
@@ -120,7 +120,7 @@ def test_many_rows_are_remembered_and_judged_where_others_are(terms, remembered,
 
 
 def test_a_tuned_fit_of_few_rows_is_the_fit_in_memory_in_any_order(rows, rng):
-    X, y = rows
+    X, y = (each[:300] for each in rows)
     order = rng.permutation(len(y))
     found = stream.fit(blocks_of(250, X[order], y[order]), LTCNClassifierCV())
     same_grid(found, LTCNClassifierCV().fit(X, y), X)
@@ -151,7 +151,7 @@ def test_a_streamed_fit_is_the_fit_in_memory_bit_for_bit(parameters, rows):
     X, y = rows
     model = LTCNClassifier(**parameters)
     expected = clone(model).fit(X, y)
-    for n in (1, 250, 5000):
+    for n in (7 if parameters else 1, 250, 5000):
         same(stream.fit(blocks_of(n, X, y), model), expected, X)
 
 
@@ -245,9 +245,7 @@ def test_files(kind, rows, tmp_path):
     else:
         frame.to_csv(path, index=False)
     found, X = stream.fit(path, target="kind", weight="count", block_rows=100), frame[list("abcd")]
-    expected = LTCNClassifier().fit(X, y, sample_weight=frame["count"])
-    same(found, expected, X)
-    assert (found.relevance() == expected.relevance()).all()
+    same(found, LTCNClassifier().fit(X, y, sample_weight=frame["count"]), X)
 
 
 @pytest.mark.usefixtures("small_blocks")

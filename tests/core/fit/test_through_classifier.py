@@ -11,7 +11,7 @@ from cogmap.intake import blocks as intake
 BOUND = 1e-6
 
 
-def problem(rng, n=2500, m=5):
+def problem(rng, n=1500, m=5):
     X = rng.normal(size=(n, m)) @ rng.normal(size=(m, m))
     X[:, 1] = X[:, 1].round()
     signal = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 4 + rng.normal(size=n) / 2

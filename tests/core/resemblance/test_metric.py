@@ -74,7 +74,7 @@ def test_the_first_metric_has_unit_mean_square_distance(single, rng):
     assert (pdist(first_metric(rows, single)(rows.initial)) ** 2).mean() == pytest.approx(1, rel=1 / 250)
 
 
-@pytest.mark.parametrize("n", [40, 700, 2000, 7000])
+@pytest.mark.parametrize("n", [40, 700, 2000, pytest.param(7000, marks=pytest.mark.slow)])
 def test_a_learned_metric_forgets_what_is_noise(n, rng):
     rows, codes = examples(rng, n, kind="ones")
     every = learn_metrics(rows, codes)

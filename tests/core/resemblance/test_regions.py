@@ -70,8 +70,7 @@ def test_what_is_inside_is_the_same_in_every_space(space, rng):
     assert (inside == np.eye(len(boxes.low))[boxes.codes(initial)]).all()
 
 
-@pytest.mark.parametrize("n", [120, 1700])
-@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize(("n", "kind"), [*((120, kind) for kind in WEIGHTS), (900, "fractional")])
 def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, space):
     rows, new, fit = fitted_in_small_regions(n, kind)
     network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
@@ -121,19 +120,19 @@ def test_few_rows_are_one_region(rng):
     assert REGION_ROWS == 1500
 
 
-def test_outside_scores_are_as_good_as_those_of_new_rows(rng):
+@pytest.mark.parametrize("n", [150, 900, pytest.param(2500, marks=pytest.mark.slow)])
+def test_outside_scores_are_as_good_as_those_of_new_rows(n, rng):
     """On rows that the fit has never seen, the error is what the scores from outside said."""
-    for n in (150, 900, 2500):
-        rows, codes, unit = problem(rng, n)
-        noisy = np.where(rng.random(n) < 0.2, 1 - codes, codes)
-        new, new_codes, _ = problem(rng, 2000)
-        new_codes = np.where(rng.random(2000) < 0.2, 1 - new_codes, new_codes)
-        fit = fit_regions(Examples(rows.initial, np.eye(2)[noisy], rows.weight), noisy, unit)
-        network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
-        predicted = raw_scores(fit.readout, NUMPY, network, new.initial)
-        said = ((fit.outside - np.eye(2)[noisy]) ** 2).sum(axis=1).mean()
-        true = ((predicted - np.eye(2)[new_codes]) ** 2).sum(axis=1).mean()
-        assert said == pytest.approx(true, abs=0.02 + 0.6 / n**0.5)
+    rows, codes, unit = problem(rng, n)
+    noisy = np.where(rng.random(n) < 0.2, 1 - codes, codes)
+    new, new_codes, _ = problem(rng, 2000)
+    new_codes = np.where(rng.random(2000) < 0.2, 1 - new_codes, new_codes)
+    fit = fit_regions(Examples(rows.initial, np.eye(2)[noisy], rows.weight), noisy, unit)
+    network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
+    predicted = raw_scores(fit.readout, NUMPY, network, new.initial)
+    said = ((fit.outside - np.eye(2)[noisy]) ** 2).sum(axis=1).mean()
+    true = ((predicted - np.eye(2)[new_codes]) ** 2).sum(axis=1).mean()
+    assert said == pytest.approx(true, abs=0.02 + 0.6 / n**0.5)
 
 
 def test_boxes_that_are_one(rng):
