@@ -6,13 +6,17 @@ JUNIT = --junitxml=.venv/$@.xml
 # Modules are compiled when they are first imported, and once: tests start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test soak test-lowest lint study study-test cluster-test wheel docs docs-check clean
+.PHONY: demo test test-slow soak test-lowest lint study study-test cluster-test wheel docs docs-check clean
 
 demo: .venv/demo
 	$(BIN)/cogmap demo --output demo
 
 test: .venv/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(JUNIT) $(PYTEST_ARGS)
+
+# What `make test` leaves out: whole processes, browsers and files at their real size.
+test-slow: .venv/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m slow $(JUNIT) $(PYTEST_ARGS)
 
 # Ten times as many examples of every property, from a fresh seed; `make soak SEED=…` draws those of a seed again.
 soak: SEED := $(or $(SEED),$(shell $(PYTHON) -c "import secrets; print(secrets.randbelow(2**32))"))
@@ -23,7 +27,7 @@ soak: .venv/test
 # With exactly the lowest versions that pyproject.toml declares, in an environment of their own. Spark and the study's
 # peers are left out: `make cluster-test` and `make study-test` have them. LOWEST names some of the tests.
 test-lowest: .venv/lowest/installed
-	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto --dist worksteal $(LOWEST) $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 .venv/lowest/bin/python -m pytest -n auto --dist worksteal -m "" $(LOWEST) $(PYTEST_ARGS)
 
 lint: .venv/lint
 	$(BIN)/ruff check .

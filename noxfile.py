@@ -29,7 +29,7 @@ def group(session: nox.Session, *names: str) -> None:
 def tests(session: nox.Session) -> None:
     """Run the suite, or the tests that are named, with the newest libraries."""
     session.install("--upgrade", "--editable", ".[cli]", *nox.project.dependency_groups(PROJECT, "test"))
-    session.run("pytest", *(session.posargs or ["-n", "auto"]), env=ONE_THREAD)
+    session.run("pytest", "-m", "", *(session.posargs or ["-n", "auto"]), env=ONE_THREAD)
 
 
 @nox.session(python="3.11", default=False)
@@ -39,7 +39,7 @@ def lowest(session: nox.Session) -> None:
     requirements = Path(session.create_tmp(), "lowest.txt")
     requirements.write_text(str(listed), encoding="utf-8")
     session.install("--requirement", str(requirements), "--editable", ".")
-    session.run("pytest", *(session.posargs or ["-n", "auto"]), env=ONE_THREAD)
+    session.run("pytest", "-m", "", *(session.posargs or ["-n", "auto"]), env=ONE_THREAD)
 
 
 @nox.session
@@ -85,7 +85,7 @@ def coverage(session: nox.Session) -> None:
     """Measure branches: of the tests that are named, or of all."""
     session.install("--editable", ".[cli]", *nox.project.dependency_groups(PROJECT, "coverage", "test"))
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", *session.posargs, env=ONE_THREAD)
+    session.run("coverage", "run", "-m", "pytest", "-m", "", *session.posargs, env=ONE_THREAD)
     session.run("coverage", "combine")
     session.run("coverage", "report", "--skip-covered")
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 # How long an example takes is a matter of the machine, so there is no deadline.
-ANYWHERE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+ANYWHERE = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 settings.register_profile("same", ANYWHERE, derandomize=True)
 settings.register_profile("soak", ANYWHERE, print_blob=True)
 settings.load_profile("same")
@@ -65,3 +65,24 @@ def browser():
         found = playwright.chromium.launch(executable_path=shutil.which("chromium"))
         yield found
         found.close()
+
+
+@pytest.fixture(scope="session")
+def tab(browser):
+    """Return a page that keeps what the browser complains about; to load another in it is quicker than a new one."""
+    page = browser.new_context().new_page()
+    page.set_default_timeout(60_000)
+    page.complaints = []
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    return page
+
+
+def cleared(tab, width, **media):
+    """Return the page as it was in the beginning, at a width and with media such as a colour scheme."""
+    tab.goto("about:blank")
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.emulate_media(media="null", **({"color_scheme": "light", "reduced_motion": "no-preference"} | media))
+    tab.mouse.move(0, 0)
+    tab.complaints.clear()
+    return tab

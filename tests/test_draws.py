@@ -45,12 +45,14 @@ def drawn(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_every_run_draws_the_same_examples_whatever_was_imported_before(drawn):
     first = drawn()
     assert len(set(first)) > 30
     assert drawn(first="import cogmap.files.model, cogmap.estimators.tuned", ci="1") == first
 
 
+@pytest.mark.slow
 def test_a_soak_draws_ten_times_as_many_from_its_seed(drawn):
     one, two, again = (drawn("--hypothesis-profile=soak", f"--hypothesis-seed={seed}") for seed in (1, 2, 1))
     assert len(one) == len(two) == 400

@@ -22,6 +22,7 @@ def collapsed(text):
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not README.exists(), reason="the README is in the source tree only")
 def test_the_commands_print_what_the_readme_shows(tmp_path, monkeypatch):
     runner = pytest.importorskip("click.testing").CliRunner()

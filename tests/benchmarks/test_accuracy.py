@@ -62,6 +62,7 @@ def test_halves_hold_all_sets_and_tear_no_family_apart():
         assert min(counts) > len(group) / 3
 
 
+@pytest.mark.slow
 def test_what_is_too_slow_is_ended_and_said_to_be():
     from accuracy import attempt, fresh_process
 

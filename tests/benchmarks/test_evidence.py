@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_all_views_agree_with_the_probabilities(number):

@@ -48,7 +48,7 @@ def table():
     )
 
 
-@pytest.fixture(params=["csv", "csv.gz", "parquet", "xlsx"])
+@pytest.fixture(params=["csv", "parquet", "xlsx"])
 def data(request, tmp_path):
     path = tmp_path / f"new.{request.param}"
     if request.param == "parquet":
@@ -82,8 +82,8 @@ def expected(model, data, *, proba):
     return result.to_csv(index=False)
 
 
-@pytest.mark.parametrize("proba", [False, True])
-def test_predictions_of_parts_are_those_of_the_whole_file(model, data, proba, tmp_path, monkeypatch):
+def test_predictions_of_parts_are_those_of_the_whole_file(model, data, tmp_path, monkeypatch):
+    proba = data.suffix != ".csv"
     options = (*KEEP, *(["--proba"] if proba else []))
     at_once = run("predict", model, data, *options)
     assert at_once.stdout == expected(model, data, proba=proba)
@@ -171,8 +171,8 @@ def test_an_error_or_an_interrupt_on_the_way_leaves_the_old_file(model, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "people.csv"]
 
 
-@pytest.mark.parametrize("rows", [(0,), (299, 5, 5), (40, 36)])
-def test_rows_explained_from_parts_are_those_of_the_whole_file(model, data, rows, monkeypatch):
+def test_rows_explained_from_parts_are_those_of_the_whole_file(model, data, monkeypatch):
+    rows = (299, 5, 5, 40, 36, 0)
     given = [option for row in rows for option in ("--row", row)]
     at_once = run("explain", model, data, *given, "--json").stdout
     assert [result["row"] for result in json.loads(at_once)] == list(rows)

@@ -12,18 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cogmap import (
-    Knowledge,
-    LTCNClassifier,
-    LTCNClassifierCV,
-    ModelFileError,
-    TabularClassifier,
-    UnseenValueWarning,
-    load,
-)
-from cogmap.estimators.loading import restored
-from cogmap.files.model.document import from_document, to_document
-from cogmap.files.model.kinds import DTYPES, Arrays
+from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, TabularClassifier, UnseenValueWarning
 from tests.people import people
 
 
@@ -31,17 +20,6 @@ from tests.people import people
 @pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # some checks fit noise
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def table():
-    frame = people()
-    return frame.drop(columns=["survived", "id"]), frame["survived"]
-
-
-@pytest.fixture(scope="module")
-def fitted(table):
-    return TabularClassifier(LTCNClassifier()).fit(*table)
 
 
 def test_predicts_as_scikit_learns_pieces_before_the_same_network(table):
@@ -74,47 +52,6 @@ def test_everything_is_that_of_the_network_on_encoded_rows(table, fitted):
     assert str(fitted.diagnose(X)) == str(network.diagnose(rows))
     assert fitted.target_name_ == "survived"
     assert list(fitted.classes_) == ["no", "yes"]
-
-
-def own_concepts(model, name):
-    return [
-        k
-        for k, c in enumerate(model.classifier_.feature_names_in_)
-        if c == name or c.startswith((f"{name} = ", f"{name} is "))
-    ]
-
-
-def test_the_papers_relevance_adds_up_to_the_columns(fitted):
-    by_concept = fitted.classifier_.relevance(kind="paper")
-    for name, relevance in zip(fitted.feature_names_in_, fitted.relevance(kind="paper"), strict=True):
-        assert relevance == pytest.approx(by_concept[own_concepts(fitted, name)].sum())
-
-
-def test_relevance_in_the_data_is_that_of_a_columns_concepts_together(table, fitted):
-    X, _ = table
-    groups = {name: fitted.classifier_.feature_names_in_[own_concepts(fitted, name)] for name in X}
-    for rows in (None, X[:50]):
-        encoded = None if rows is None else fitted.encode(rows)
-        expected = fitted.classifier_.grouped_relevance(encoded, groups=groups, kind="data", per_class=True)
-        np.testing.assert_array_equal(fitted.relevance(rows, kind="data", per_class=True), expected.relevance)
-
-
-def test_relevance_by_the_model_is_the_mean_size_of_attributions(table, fitted):
-    X, _ = table
-    sizes = np.abs(fitted.explain(X[:30]).attributions[:, :, 1])
-    np.testing.assert_allclose(fitted.relevance(X[:30]), sizes.mean(axis=0))
-    assert fitted.feature_importances_.sum() == pytest.approx(1)
-    assert fitted.feature_importances_.argmax() == X.columns.get_loc("sex")
-
-
-@pytest.mark.parametrize("inner", ["slopes", "stable-regression", "regression"])
-@pytest.mark.parametrize("drop", [["age"], ["port", "deck"], ["age", "class", "port", "deck"]])
-def test_attributions_are_of_the_size_of_the_scores(inner, drop, table):
-    """Integrals along a line between categories can exceed the scores by far."""
-    X, y = table
-    model = TabularClassifier(LTCNClassifier(inner=inner), categorical=["class"], drop=drop).fit(X, y)
-    explanation = model.explain(X[:20])
-    assert np.abs(explanation.attributions).max() < 5 * np.abs(explanation.scores).max()
 
 
 def test_a_row_is_encoded_the_same_alone_and_reordered(table, fitted):
@@ -224,26 +161,6 @@ def test_identifiers_in_a_fold_are_found_too():
         TabularClassifier().fit(frame[::2].drop(columns="survived"), frame["survived"][::2])
 
 
-# Dates, amounts, unusable columns, unseen values
-
-
-@pytest.fixture(scope="module")
-def orders():
-    rng = np.random.default_rng(3)
-    when = pd.Series(pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 700 * 24, 240), unit="h"))
-    price = pd.Series(rng.lognormal(7, 1, 240).round(2))
-    frame = pd.DataFrame(
-        {
-            "Unnamed: 0": range(240),
-            "order": [f"A-{k}" for k in rng.permutation(240)],
-            "sold": when.dt.strftime("%d/%m/%Y %H:%M").where(when.index % 40 > 0),
-            "price": price.map("${:,.2f}".format),
-            "city": rng.choice(["Rome", "Oslo", "Bern"], 240),
-        }
-    )
-    return frame, pd.Series(np.where((when.dt.month >= 10) | (price > 3000), "late", "in time")), when, price
-
-
 def test_dates_and_amounts_are_the_numbers_that_they_stand_for(orders):
     X, y, when, price = orders
     by_hand = pd.DataFrame(
@@ -329,215 +246,3 @@ def test_an_edit_on_some_rows_keeps_what_the_columns_are(orders):
     kinds = {column.name: (column.kind, column.format) for column in edited.columns_}
     assert kinds["sold"] == ("date", "day first")
     assert kinds["Unnamed: 0"] == ("dropped", "")
-
-
-# Explanations, knowledge
-
-
-def test_attributions_of_columns_add_up_to_the_log_odds(table, fitted):
-    X, _ = table
-    explanation = fitted.explain(X[:20])
-    assert explanation.feature_names == list(X)
-    total = explanation.baseline_scores + explanation.attributions.sum(axis=1)
-    log = np.log(fitted.predict_proba(X[:20]))
-    np.testing.assert_allclose(total, log - log[:, ::-1], atol=1e-9)
-    pd.testing.assert_frame_equal(explanation.to_frame(), fitted.classifier_.explain(fitted.encode(X[:20])).to_frame())
-
-
-def test_a_row_compared_with_another_one_differs_by_its_columns(table, fitted):
-    X, _ = table
-    row, other = X.iloc[[0]], X.iloc[[0]].assign(sex="female" if X["sex"][0] == "male" else "male")
-    explanation = fitted.explain(row, baseline=other)
-    difference = fitted.decision_function(row) - fitted.decision_function(other)
-    assert f"sex = {row['sex'].iloc[0]} instead of {other['sex'].iloc[0]}" in explanation.to_text(0)
-    np.testing.assert_allclose(
-        explanation.attributions[0, :, 1], np.where(X.columns == "sex", difference, 0), atol=1e-9
-    )
-
-
-def test_explanations_show_raw_values(table, fitted):
-    X, _ = table
-    explanation = fitted.explain(X[5:9])
-    frame = explanation.features_frame()
-    shown = frame[(frame["row"] == 7) & (frame["class"] == "yes")].set_index("feature")["value"]
-    for name in X:
-        assert shown[name] == X[name][7] or (pd.isna(X[name][7]) and shown[name] is None)
-    text = explanation.to_text(2)
-    assert text.startswith("Row 7 is classified as ")
-    assert f"sex = {X['sex'][7]}" in text
-    assert " = female = " not in text
-
-
-def test_a_flip_changes_the_class_and_is_a_possible_row(table, fitted):
-    X, _ = table
-    flips = fitted.explain(X).flips()
-    assert len(flips) > 100
-    for flip in flips[::10].itertuples(index=False):
-        row, name, _, value, before, after, _ = flip
-        changed = X.loc[[row]].astype(object)
-        assert fitted.predict(changed)[0] == before
-        changed[name] = value
-        assert fitted.predict(changed)[0] == after != before
-    assert set(flips["feature"]) - {"age", "fare"}
-
-
-def test_where_no_single_value_changes_the_class_there_is_no_flip():
-    X = pd.DataFrame({"a": ["x", "y", "z", "x"] * 10, "b": ["u"] * 20 + ["v"] * 20})
-    y = ["p"] * 20 + ["q"] * 20
-    model = TabularClassifier(LTCNClassifier(alpha=1.0)).fit(X, y)
-    flips = model.explain(X).flips()
-    assert set(flips["feature"]) == {"b"}
-    assert (flips["to"] == np.where(flips["from"] == "u", "v", "u")).all()
-
-
-def test_flips_of_amounts_are_numbers_and_dates_do_not_flip(orders):
-    X, y, *_ = orders
-    model = TabularClassifier(LTCNClassifier(), drop_unusable=True).fit(X, y)
-    flips = model.explain(X[::5]).flips()
-    assert set(flips["feature"]) <= {"price", "city"}
-    assert "price" in set(flips["feature"])
-    for flip in flips[::2].itertuples(index=False):
-        row, name, _, value, _, after, _ = flip
-        assert model.predict(X.loc[[row]].assign(**{name: value}))[0] == after
-
-
-def test_a_statement_about_a_column_holds_for_its_concepts(table):
-    X, y = table
-    knowledge = Knowledge().forbid("port", "fare").irrelevant("age").fix("sex", "class", 0.25)
-    model = TabularClassifier(LTCNClassifier(knowledge=knowledge)).fit(X, y)
-    by_hand = Knowledge().irrelevant("age").irrelevant("age is missing").fix("sex = female", "class", 0.25)
-    for category in ("C", "Q", "S"):
-        by_hand = by_hand.forbid(f"port = {category}", "fare")
-    network = LTCNClassifier(knowledge=by_hand).fit(model.encode(X), y)
-    np.testing.assert_array_equal(model.decision_function(X), network.decision_function(model.encode(X)))
-    assert model.relevance()[X.columns.get_loc("age")] == 0
-
-
-def test_edges_within_a_category_can_be_forbidden(table):
-    X, y = table
-    model = TabularClassifier(LTCNClassifier(knowledge=Knowledge().forbid("port", "port"))).fit(X, y)
-    own = own_concepts(model, "port")[:3]
-    assert (model.classifier_.inner_weights_[np.ix_(own, own)][~np.eye(3, dtype=bool)] == 0).all()
-
-
-def test_an_edit_is_the_model_that_knows_from_the_start(table, fitted):
-    X, y = table
-    knowledge = Knowledge().irrelevant("port")
-    edited = fitted.edit(knowledge, X, y)
-    start = TabularClassifier(LTCNClassifier(knowledge=knowledge)).fit(X, y)
-    np.testing.assert_array_equal(edited.decision_function(X), start.decision_function(X))
-    comparison = fitted.compare(edited, X, y)
-    assert comparison.relevance["port"].after == 0
-    assert comparison.accuracy.before == pytest.approx(fitted.score(X, y))
-    assert {edge.source for edge in comparison.edges if edge.after is None} >= {"port = S"}
-
-
-# Files and export
-
-
-@pytest.mark.parametrize("classifier", [LTCNClassifier(terms=3), None])
-def test_a_saved_model_predicts_to_the_last_bit(classifier, table, tmp_path):
-    X, y = table
-    X = X.assign(empty=None, same="x", flag=X["fare"] > 3, place=[f"p{i % 30}" for i in range(len(X))])
-    X = X.assign(when=pd.date_range("2024", periods=len(X), freq="7h"), price=X["fare"].map("{:,.2f} €".format))
-    model = TabularClassifier(classifier, categorical=["class", "place"], drop=["deck"]).fit(X, y)
-    again = load(model.save(tmp_path / "people.cogmap"))
-    assert again.columns_ == model.columns_
-    assert {column.kind for column in again.columns_} == {
-        "number",
-        "category",
-        "date",
-        "boolean",
-        "constant",
-        "dropped",
-    }
-    assert again.get_params()["categorical"] == ["class", "place"]
-    assert again.target_name_ == "survived"
-    np.testing.assert_array_equal(again.classes_, model.classes_)
-    assert again.decision_function(X).tobytes() == model.decision_function(X).tobytes()
-
-
-CONTRADICTIONS = (  # of the column sex: a category of female and male, filled by male
-    {"fill": "other"},
-    {"fill": 1.5},
-    {"kind": "number"},
-    {"kind": "dropped"},
-    {"kind": "surprise"},
-    {"categories": ["male", "female"]},
-    {"categories": ["male"]},
-    {"categories": ["female", "male", "x"]},
-    {"other": 1},
-    {"missing": True},
-    {"name": "age"},
-    {"name": "gender"},
-    {"extra": 1},
-    {"format": "point"},
-    {"first": 0.0},
-    {"parts": ["year"]},
-    {"rare": ["x"]},
-    {"remark": 5},
-    {"remark": "x" * 1001},
-)
-DATED = (  # of the column sold: a date with all its parts
-    {"format": "backwards"},
-    {"format": "time"},
-    {"first": None},
-    {"first": 1e300},
-    {"fill": -1e12},
-    {"fill": None},
-    {"parts": []},
-    {"parts": ["month", "year"]},
-    {"parts": ["year", "month", "weekday", "hour", "age"]},
-    {"parts": ["year", "year"]},
-    {"parts": "year"},
-    {"kind": "number"},
-    {"categories": ["a", "b"]},
-    {"rare": ["a"]},
-)
-
-
-@pytest.mark.parametrize("change", CONTRADICTIONS, ids=str)
-def test_a_file_whose_columns_contradict_the_network_is_refused(change, fitted):
-    with pytest.raises(ModelFileError, match=r"columns_|fitted"):
-        loaded_with(fitted, lambda column: column.update(change) if column["name"] == "sex" else None)
-
-
-def loaded_with(model, change):
-    """Return a model as from a file, after each of its columns was changed there."""
-    document, arrays = to_document(model, None)
-    for column in document["model"]["fitted"]["columns_"]:
-        change(column)
-    described = {name: (next(k for k, v in DTYPES.items() if v == a.dtype), a.shape) for name, a in arrays.items()}
-    return restored(from_document(document, Arrays(described, lambda name, *_: arrays[name])))
-
-
-@pytest.mark.parametrize("change", DATED, ids=str)
-def test_a_file_whose_dates_contradict_themselves_is_refused(change, orders):
-    X, y, *_ = orders
-    model = TabularClassifier(LTCNClassifier(max_iter=1), drop_unusable=True).fit(X, y)
-    assert loaded_with(model, lambda column: None).columns_ == model.columns_
-    with pytest.raises(ModelFileError, match="columns_"):
-        loaded_with(model, lambda column: column.update(change) if column["name"] == "sold" else None)
-
-
-def test_a_file_of_a_version_without_dates_is_loaded(table, fitted):
-    def older(column):
-        for name in ("format", "first", "parts", "rare", "remark"):
-            del column[name]
-
-    X, _ = table
-    again = loaded_with(fitted, older)
-    assert again.columns_ == fitted.columns_
-    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
-
-
-def test_onnx_takes_the_raw_columns(table, fitted, tmp_path):
-    pytest.importorskip("onnx")
-    runtime = pytest.importorskip("onnxruntime")
-    X, _ = table
-    session = runtime.InferenceSession(fitted.to_onnx(tmp_path / "people.onnx"))
-    text = {name: X[[name]].astype(object).fillna("").to_numpy() for name in ("sex", "port", "deck")}
-    numbers = {name: X[[name]].to_numpy(dtype=float) for name in ("age", "class", "fare")}
-    label, probability = session.run(["label", "probabilities"], text | numbers)
-    np.testing.assert_array_equal(label, fitted.predict(X))
-    np.testing.assert_allclose(probability, fitted.predict_proba(X), atol=1e-6)

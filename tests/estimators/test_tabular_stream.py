@@ -67,7 +67,7 @@ def test_the_model_is_that_of_the_whole_table(kind, alpha, tmp_path):
 @pytest.mark.parametrize("network", [None, LTCNClassifierCV(combine="best", max_iter=5)], ids=["default", "best"])
 def test_a_tuned_model_is_that_of_the_whole_table(network, tmp_path):
     path, model = tmp_path / "people.csv", TabularClassifier(network, drop=["id"])
-    people(600).to_csv(path, index=False)
+    people(300).to_csv(path, index=False)
     found = tabular_stream.fit(path, model, target="survived", scratch=tmp_path).classifier
     expected, X = whole(path, "survived", TabularClassifier(network, drop=["id"]))
     assert isinstance(found.classifier_, LTCNClassifierCV)

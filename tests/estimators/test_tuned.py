@@ -24,7 +24,7 @@ from cogmap.estimators.stacking import ONE_HOT, least_squares, stack_weights, wo
 from cogmap.estimators.tuned import block_labels
 
 
-@parametrize_with_checks([LTCNClassifierCV(inner="slopes")])
+@parametrize_with_checks([LTCNClassifierCV(inner="slopes", terms=None, pairs=False)])
 @pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")  # some checks fit noise
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)

@@ -73,7 +73,7 @@ def test_a_symbol_in_few_rows_moves_few_decisions():
     assert relevance[6] < 0.1 * relevance.max()
 
 
-STACK = LTCNClassifierCV(max_iter=3, cases=False, pairs=False)
+STACK = LTCNClassifierCV(inner="slopes", max_iter=3, cases=False, pairs=False)
 
 
 @pytest.mark.parametrize("estimator", [LTCNClassifier(max_iter=1), LTCNClassifier(terms=3), STACK], ids=str)

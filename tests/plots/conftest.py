@@ -104,7 +104,7 @@ def assert_legible():
     """Return a check: every text of a figure is inside it, and on no other text; with `marks`, on no mark either."""
 
     def check(figure, *, marks=False):
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         texts = texts_of(figure)
         boxes = np.array([corners(text) for text in texts])
         low, high = boxes.min(axis=1), boxes.max(axis=1)

@@ -89,7 +89,7 @@ def test_the_area_of_a_node_grows_with_relevance():
     assert sizes[0] > 0
 
 
-@pytest.mark.parametrize("n_concepts", [2, 4, 10, 13, 16, 17, 30, 60])
+@pytest.mark.parametrize("n_concepts", [2, 10, 16, 17, 60])
 def test_names_are_legible(n_concepts, assert_legible):
     display = example(n_concepts).plot()
     assert len(display.ax_.texts) == n_concepts
@@ -103,14 +103,14 @@ def test_names_of_a_full_map_are_level_and_none_is_small(n_concepts):
     assert {text.get_fontsize() for text in texts} == {9.0}
 
 
-@pytest.mark.parametrize(("n_concepts", "n_blocks"), [(12, 2), (40, 2), (40, 5)])
+@pytest.mark.parametrize(("n_concepts", "n_blocks"), [(12, 2), (40, 5)])
 def test_names_of_blocks_are_legible(n_concepts, n_blocks, assert_legible):
     display = example(n_concepts, n_blocks=n_blocks).plot()
     assert len(display.ax_.texts) == n_concepts + n_blocks
     assert_legible(display.figure_, marks=True)
 
 
-@pytest.mark.parametrize("n_concepts", [10, 60])
+@pytest.mark.parametrize("n_concepts", [10, 40])
 def test_names_are_legible_when_all_concepts_are_linked(n_concepts, assert_legible):
     assert_legible(example(n_concepts, seed=1).plot(n_edges=5 * n_concepts).figure_)
 

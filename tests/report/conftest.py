@@ -35,7 +35,7 @@ def iris():
 
 @pytest.fixture(scope="session")
 def stack(iris):
-    return LTCNClassifierCV(terms=None).fit(iris.drop(columns="target"), iris["target"])
+    return LTCNClassifierCV(terms=None, pairs=False).fit(iris.drop(columns="target"), iris["target"])
 
 
 @pytest.fixture(scope="session")

@@ -204,6 +204,7 @@ def test_a_model_that_may_use_no_column_has_a_report(passengers):
     assert "No column matters" in page
 
 
+@pytest.mark.slow
 def test_many_columns_and_classes_stay_one_small_file(rng):
     y = np.repeat(np.arange(24), 6)
     X = rng.normal(size=(144, 60)) + np.eye(24, 60)[y] * 3

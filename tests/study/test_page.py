@@ -14,23 +14,30 @@ RESULTS, PAGE = ROOT / "benchmarks" / "results" / "study.csv", ROOT / "docs" / "
 pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="the results are in the source tree only")
 
 
+@pytest.fixture(scope="module")
+def results():
+    return frame(RESULTS)
+
+
 @pytest.mark.parametrize("name", ["all", "binary", "leak", "ablation", "ranks"])
-def test_the_page_shows_the_table(name):
-    found = select(frame(RESULTS))
+def test_the_page_shows_the_table(name, results):
+    found = select(results)
     page = PAGE.read_text(encoding="utf-8")
     assert markdown(TABLES[name](found)) in page
     assert name != "ranks" or ranks_note(found) in page
 
 
-def test_the_page_shows_the_claims():
-    assert markdown(claims_table(frame(RESULTS))) in PAGE.read_text(encoding="utf-8")
+@pytest.mark.slow
+def test_the_page_shows_the_claims(results):
+    assert markdown(claims_table(results)) in PAGE.read_text(encoding="utf-8")
 
 
-def test_writing_the_page_anew_puts_a_wrong_number_right_and_nothing_else(monkeypatch):
+@pytest.mark.slow
+def test_writing_the_page_anew_puts_a_wrong_number_right_and_nothing_else(monkeypatch, results):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     from study_page import rewritten
 
     page = PAGE.read_text(encoding="utf-8")
     wrong = page.replace("| LTCN | 1e-15 | 30 | 0.623 |", "| LTCN | 1e-15 | 30 | 0.999 |")
     assert wrong != page
-    assert rewritten(wrong, frame(RESULTS)) == page
+    assert rewritten(wrong, results) == page

@@ -97,6 +97,7 @@ def without_times(path):
         return [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
 
 
+@pytest.mark.slow
 def test_killed_runs_continue_and_end_with_the_same_file(tmp_path):
     whole, killed = tmp_path / "whole.csv", tmp_path / "killed.csv"
     plan = Plan(("iris", "wine"), ("DT", "LR", "RidgeClassifierCV"))
@@ -114,6 +115,7 @@ def test_killed_runs_continue_and_end_with_the_same_file(tmp_path):
     assert without_times(killed) == without_times(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="semaphores have names on POSIX only")
 def test_a_run_that_is_told_to_end_leaves_no_semaphore_behind(tmp_path):
     results = tmp_path / "results.csv"
@@ -167,6 +169,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="semaphores have names on POSIX only")
 def test_a_killed_process_leaves_no_semaphore_behind(tmp_path):
     """SOM shows progress by tqdm; whatever runs in the same process later can be beyond the limit."""
@@ -193,7 +196,7 @@ def test_unknown_classifiers_are_named():
 
 
 @pytest.mark.filterwarnings("ignore")  # kappas are undefined where rows have one class
-@pytest.mark.parametrize("name", ["breast-cancer", "iris", "rare-first"])
+@pytest.mark.parametrize("name", [pytest.param("breast-cancer", marks=pytest.mark.slow), "iris", "rare-first"])
 def test_the_authors_grid_is_the_search_of_their_notebook(name, monkeypatch, tmp_path):
     """Their package, their one-hot target, file scaled first, plain inner folds: the same configuration and kappa.
 

@@ -72,6 +72,7 @@ def test_claims_say_what_is_undecided(results):
     assert "| both-steps | LTCN slopes | not decided | The ablation is not finished" in shown.output
 
 
+@pytest.mark.slow
 def test_figures_of_both_networks_and_of_the_method(results, tmp_path):
     pytest.importorskip("matplotlib").use("Agg")
     shown = invoke("figure", "rules", "decisions", "--output", tmp_path / "drawn", "--results", tmp_path / "absent.csv")

@@ -29,7 +29,7 @@ def at_once(table, declared=None, most=20):
     )
 
 
-@pytest.mark.parametrize("size", [7, 41, 300])
+@pytest.mark.parametrize("size", [1, 41, 300])
 def test_a_table_of_all_kinds(size):
     table = people().drop(columns="id")
     row = np.arange(len(table))
@@ -45,12 +45,11 @@ def test_a_table_of_all_kinds(size):
         huge=np.where(row % 2, 1.7e308, -1.7e308) + 0.0,
     )
     declared = {"class": "category"}
+    table = table[:: 10 if size == 1 else 1].reset_index(drop=True)
     assert in_passes(table, size, declared, 9) == at_once(table, declared, 9)
-    some = table[::10].reset_index(drop=True)
-    assert in_passes(some, 1, declared, 9) == at_once(some, declared, 9)
 
 
-@pytest.mark.parametrize("size", [7, 41, 300])
+@pytest.mark.parametrize("size", [1, 41, 300])
 def test_a_table_of_dates_and_amounts(size, rng):
     when = pd.Series(pd.date_range("2020-02-28", periods=300, freq="31h"))
     price = pd.Series(rng.normal(0, 3000, 300).round(2))
@@ -73,11 +72,9 @@ def test_a_table_of_dates_and_amounts(size, rng):
             "length": when - when[0],
         }
     )
-    found = at_once(table)
-    assert in_passes(table, size) == found
-    some = table[::10].reset_index(drop=True)
-    assert in_passes(some, 1) == at_once(some)
-    kinds = {column.name: (column.kind, column.format) for column in found}
+    some = table[:: 10 if size == 1 else 1].reset_index(drop=True)
+    assert in_passes(some, size) == at_once(some)
+    kinds = {column.name: (column.kind, column.format) for column in at_once(table)}
     assert [kinds[name] for name in ("moment", "text", "clock")] == [
         ("date", "iso"),
         ("date", "day first"),
@@ -109,7 +106,7 @@ def written(number, day, way):
 WAYS = st.lists(st.sampled_from([*range(7), *range(7), 7, 8]), min_size=1, max_size=3)
 
 
-@hypothesis_settings(max_examples=150)
+@hypothesis_settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 60), st.integers(0, 2)), min_size=1, max_size=40),
     WAYS,
@@ -160,7 +157,7 @@ def test_all_unusable_columns_are_named_at_once_or_dropped():
     assert found[0].note == "it looks like an identifier, it numbers the rows from 0 to 59: it is not used"
 
 
-@hypothesis_settings(max_examples=150)
+@hypothesis_settings(max_examples=100)
 @given(
     st.lists(
         st.one_of(

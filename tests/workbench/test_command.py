@@ -72,6 +72,7 @@ def test_mistakes_are_one_sentence(run, files):
     assert "does not exist" in run("--folder", files / "none", code=2)[0].output
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_interrupted(files):
     """One real process, from the command line to an answer over the wire."""
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONUNBUFFERED": "1"}

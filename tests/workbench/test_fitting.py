@@ -9,6 +9,7 @@ import threading
 import time
 
 import numpy as np
+import pytest
 
 from cogmap import LTCNClassifierCV
 from cogmap.workbench import Workbench
@@ -47,6 +48,7 @@ def waited(condition, seconds=120.0):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_changes_are_fitted_and_measured_behind_the_scenes(network, iris):
     before = threading.active_count()
     bench = Workbench(network, *iris, n_folds=2)

@@ -58,6 +58,7 @@ def test_what_was_stated_is_in_the_file_before_it_is_fitted(network, iris, path)
     assert Workbench(network, *iris, session=path, refit=False).state()["version"] == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_when_the_process_is_killed(network, iris, path, tmp_path):
     network.save(tmp_path / "iris.cogmap")
     iris[0].assign(species=iris[1]).to_csv(tmp_path / "iris.csv", index=False)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
 from numbers import Integral
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, decide
-from ..core.fit.fit import NetworkFit, fit_network, joined, remember
+from ..core.fit.fit import NetworkFit, fit_network, joined, remember, remember_many
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
@@ -59,13 +59,13 @@ class LTCNClassifierCV(NetworkClassifier):
     scaling : str, None or sequence of them, default="halfway"
         Scaling.
     terms : "auto", int, None or sequence of them, default="auto"
-        Linguistic terms. ``"auto"`` is None and 5, and None alone for more than 30,000 rows, or where terms would make
-        more than 300 concepts.
+        Linguistic terms. ``"auto"`` is None and 5; None alone where terms would make more than 300 concepts; and for
+        more than 30,000 rows networks have none, and rows are remembered with 5 or none, as errs less.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
-        1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 30,000 rows, for each number of
+        1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 100,000 rows, for each number of
         `terms`, and 1,000 to 6,000 with a network too, as `LTCNClassifier` does, if the log loss falls by 3 % with
         them; those with a weight are stored.
     pairs : {"auto", False}, default="auto"
@@ -190,7 +190,7 @@ feature_importances_, fitted_
             candidates = list(side_by_side(fitted, each, workers))
             networks = list(candidates)
             if self.cases:
-                candidates += side_by_side(self._remembered, self._readers(networks), workers)
+                candidates += self._remembered(source, census, self._readers(networks), workers)
                 candidates += self._joined(source, census, networks)
             if self.pairs:
                 candidates += self._with_pairs(source, census, networks)
@@ -210,9 +210,30 @@ feature_importances_, fitted_
             by_terms.setdefault(candidate.params["terms"], []).append(candidate)
         return [self._best(alike) for alike in by_terms.values()]
 
-    def _remembered(self, reader: Candidate) -> Candidate:
-        start = time.perf_counter()
-        return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
+    def _remembered(
+        self, source: Source[Rows], census: Range, readers: Sequence[Candidate], workers: int | None
+    ) -> Iterable[Candidate]:
+        """Remember rows in the concepts of networks; many rows maybe in terms that no network was fitted with."""
+
+        def few(reader: Candidate) -> Candidate:
+            start = time.perf_counter()
+            return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
+
+        def many(reader: Candidate) -> Candidate:
+            start, other = time.perf_counter(), self._in_terms(reader, census)
+            network = remember_many(source, census, reader.network, other)
+            own = network.model.concepts is reader.model.concepts
+            params = reader.params if own or other is None else reader.params | {"terms": other.terms}
+            return self._candidate(params | {"cases": True}, network, start)
+
+        return side_by_side(few if source.single else many, readers, workers)
+
+    def _in_terms(self, reader: Candidate, census: Range) -> Settings | None:
+        """Return a configuration with the terms that "auto" would try if rows were few; None where it would not."""
+        if not isinstance(self.terms, str) or TERMS * self.n_features_in_ > TERM_CONCEPTS:
+            return None
+        [settings] = self._member({name: reader.params[name] for name in GRID} | {"terms": TERMS}).settings(census)
+        return settings
 
     def _joined(self, source: Source[Rows], census: Range, networks: Sequence[Candidate]) -> list[Candidate]:
         """Read the best network without terms together with remembered rows, where these are neither few nor many."""

@@ -20,7 +20,7 @@ BOUND, CONTRACT = 1e-8, 1e-6
 """Of the largest score: with few iterations; and with so many that innovations magnify rounding as far as they may."""
 
 
-def problem(rng, n=1000, m=5):
+def problem(rng, n=700, m=5):
     X = rng.normal(size=(n, m)) @ rng.normal(size=(m, m))
     X[:, 1] = X[:, 1].round()
     signal = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 4 + rng.normal(size=n) / 2
@@ -191,7 +191,7 @@ def test_the_order_of_the_rows_stays_within_the_contract(rng, monkeypatch):
 
 @pytest.mark.parametrize("few", [False, True])
 def test_the_rows_that_judge_are_remembered(few, rng, monkeypatch):
-    rows = rows_of(*problem(rng, 800))
+    rows = rows_of(*problem(rng, 500))
     known = fit(at_once(rows) if few else blocks_of(rows), rows, monkeypatch, few=few)
     judges = known.judges
     remembering = remember(known)

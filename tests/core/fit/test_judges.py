@@ -10,6 +10,7 @@ from cogmap.core.fit import judges
 from cogmap.core.fit.judges import (
     JUDGED_NUMBERS,
     candidates,
+    choose_cases,
     choose_judges,
     chosen,
     judges_from,
@@ -68,6 +69,19 @@ def test_neither_blocks_nor_order_nor_space_choose_them(device, rng):
     for found in (judging(rows, 90, 11), judging(moved, 90, 4), judging(moved, 90, 3, device)):
         for name in ("X", "codes", "weight", "unit"):
             assert (getattr(found, name) == getattr(expected, name)).all()
+
+
+@pytest.mark.parametrize("most", [30, 400, 10**6])
+def test_those_that_judge_are_among_the_rows_to_remember(most, rng, monkeypatch):
+    rows = rows_of(rng)
+    source, census = at_once(rows), census_of(rows)
+    monkeypatch.setattr(judges, "JUDGES", 120)
+    expected, _ = choose_judges(source, census, 120)
+    cases, judged = choose_cases(source, census, most)
+    assert len(cases.codes) >= len(judged) == len(expected.codes)
+    np.testing.assert_array_equal(cases.X[judged], expected.X)
+    np.testing.assert_array_equal(cases.codes[judged], expected.codes)
+    np.testing.assert_allclose(cases.mass / cases.weight.sum(), rows.mass / rows.weight.sum(), rtol=1e-12)
 
 
 def test_wide_rows_have_fewer_judges():

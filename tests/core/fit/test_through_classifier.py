@@ -11,7 +11,7 @@ from cogmap.intake import blocks as intake
 BOUND = 1e-6
 
 
-def problem(rng, n=2500, m=5):
+def problem(rng, n=1500, m=5):
     X = rng.normal(size=(n, m)) @ rng.normal(size=(m, m))
     X[:, 1] = X[:, 1].round()
     signal = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 4 + rng.normal(size=n) / 2
@@ -123,7 +123,7 @@ def test_some_judges_decide_nearly_as_all_rows_do(parameters, rng, monkeypatch):
     by_some = LTCNClassifier(**parameters).fit(X, y)
     assert (by_some.predict_proba(X) != by_all.predict_proba(X)).any()
     assert (by_some.predict(X) == by_all.predict(X)).mean() > 0.95
-    np.testing.assert_allclose(by_some.predict_proba(X), by_all.predict_proba(X), atol=0.25)
+    assert np.abs(by_some.predict_proba(X) - by_all.predict_proba(X)).mean() < 0.02
     assert abs(by_some.score(X, y) - by_all.score(X, y)) < 0.02  # 900 rows know it to 0.012
     if by_all.active_share_ is not None:
         shared = min(by_some.n_iter_, by_all.n_iter_) + 1

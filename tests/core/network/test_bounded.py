@@ -47,7 +47,7 @@ def assert_shortest(A, w, lower, upper):
     np.testing.assert_allclose(design @ found, w, atol=1e-7 * (1 + np.abs(w).max()))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 15),

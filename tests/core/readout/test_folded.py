@@ -68,6 +68,7 @@ def test_rows_are_stopped_where_their_leverage_says_so(n, n_features, rng):
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_the_sketch_misses_no_row_that_is_to_be_stopped(rng):
     """Of a million directions that innovations may have; at the cap exactly, so that more would be seen sooner."""
     model = model_of(rng, n_features=9)

@@ -241,7 +241,7 @@ def random_path(rng, k, n, size):
     return Path(mean, gains, np.ones((k, n), dtype=bool)), target, weight
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4), n=st.integers(5, 30), size=st.sampled_from([0.0, 0.1, 3]))
 def test_factors_are_the_bounded_non_increasing_least_squares(seed, k, n, size):
     path, target, weight = random_path(np.random.default_rng(seed), k, n, size)

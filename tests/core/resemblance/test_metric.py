@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 
-from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR
+from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR, METRIC_FOLDS
 from cogmap.core.resemblance import metric as metrics
-from cogmap.core.resemblance.metric import Examples, Metric, Ridge, first_metric, learn_metric, spread, taught_metric
+from cogmap.core.resemblance.metric import Examples, Metric, Ridge, first_metric, learn_metrics, spread, taught_metric
 from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
 
 
@@ -74,20 +74,24 @@ def test_the_first_metric_has_unit_mean_square_distance(single, rng):
     assert (pdist(first_metric(rows, single)(rows.initial)) ** 2).mean() == pytest.approx(1, rel=1 / 250)
 
 
-@pytest.mark.parametrize("n", [40, 700, 2000, 7000])
+@pytest.mark.parametrize("n", [40, 700, 2000, pytest.param(7000, marks=pytest.mark.slow)])
 def test_a_learned_metric_forgets_what_is_noise(n, rng):
     rows, codes = examples(rng, n, kind="ones")
-    learned = learn_metric(rows, codes)
-    stretch = np.sqrt((learned.metric.map**2).sum(axis=1))
-    assert stretch[0] > 3 * stretch[2:].max()
-    if learned.folds:
-        assert sorted(np.concatenate([judged for judged, _ in learned.folds])) == list(range(n))
+    every = learn_metrics(rows, codes)
+    for learned in every:
+        stretch = np.sqrt((learned.metric.map**2).sum(axis=1))
+        assert stretch[0] > 3 * stretch[2:].max()
+        if learned.folds:
+            assert sorted(np.concatenate([judged for judged, _ in learned.folds])) == list(range(n))
+    if n > max(METRIC_FOLDS):
+        alone = [np.count_nonzero(learned.metric.map) == rows.initial.shape[1] for learned in every]
+        assert alone == [False, True]
 
 
 def test_a_fold_is_judged_by_a_metric_that_knows_nothing_of_it(rng):
     """Where noise is all there is, honest scores are no better than the shares of the classes."""
     noise = Examples(rng.random((120, 30)), np.eye(2)[rng.integers(0, 2, 120)], np.ones(120))
-    learned = learn_metric(noise, noise.target.argmax(axis=1))
+    [learned] = learn_metrics(noise, noise.target.argmax(axis=1))
     error = 0.0
     for judged, metric in learned.folds:
         others = noise.some(np.setdiff1d(np.arange(120), judged))

@@ -10,7 +10,7 @@ from cogmap.core.constants import REGION_ROWS
 from cogmap.core.network.activation import ACTIVATIONS
 from cogmap.core.network.reasoning import Network
 from cogmap.core.readout.terms import raw_scores
-from cogmap.core.resemblance import regions
+from cogmap.core.resemblance import metric, regions
 from cogmap.core.resemblance.metric import Examples
 from cogmap.core.resemblance.regions import BEYOND, Boxes, cut_boxes, fit_regions
 from cogmap.core.sums.space import NUMPY
@@ -70,8 +70,7 @@ def test_what_is_inside_is_the_same_in_every_space(space, rng):
     assert (inside == np.eye(len(boxes.low))[boxes.codes(initial)]).all()
 
 
-@pytest.mark.parametrize("n", [120, 1700])
-@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize(("n", "kind"), [*((120, kind) for kind in WEIGHTS), (900, "fractional")])
 def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, space):
     rows, new, fit = fitted_in_small_regions(n, kind)
     network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
@@ -92,6 +91,27 @@ def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, space):
     np.testing.assert_allclose(space.host(readout.resemblance(space, there)), resembles, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_rows_the_regions_choose_the_kind_of_metric(seed, monkeypatch):
+    """Each kind alone, by the squared error of rows that are left out: the smaller one is that of both together."""
+    monkeypatch.setattr(metric, "METRIC_FOLDS", {})
+    monkeypatch.setattr(metric, "METRIC_GROUP", 150)
+    monkeypatch.setattr(regions.cut_boxes, "__defaults__", (100,))
+    rng = np.random.default_rng(seed)
+    rows, codes, unit = problem(rng, 700)
+    if seed:
+        turned = rows.initial[:, :2] @ np.array([[1.0, 1.0], [1.0, -1.0]]) / 2
+        codes = (np.sin(9 * turned[:, seed - 1]) > 0.2).astype(np.intp)
+        rows = rows._replace(target=np.eye(2)[codes])
+    fit, kinds = fit_regions(rows, codes, unit), []
+    for single in (False, True):
+        monkeypatch.setattr(metric, "_kinds", lambda rows, single=single: (single,))
+        kinds.append(fit_regions(rows, codes, unit))
+    errors = [((one.outside - rows.target) ** 2).sum() for one in kinds]
+    np.testing.assert_array_equal(fit.outside, kinds[int(np.argmin(errors))].outside)
+    assert errors[0] != errors[1]
+
+
 def test_few_rows_are_one_region(rng):
     rows, codes, unit = problem(rng, 300)
     readout = fit_regions(rows, codes, unit).readout
@@ -100,19 +120,19 @@ def test_few_rows_are_one_region(rng):
     assert REGION_ROWS == 1500
 
 
-def test_outside_scores_are_as_good_as_those_of_new_rows(rng):
+@pytest.mark.parametrize("n", [150, 900, pytest.param(2500, marks=pytest.mark.slow)])
+def test_outside_scores_are_as_good_as_those_of_new_rows(n, rng):
     """On rows that the fit has never seen, the error is what the scores from outside said."""
-    for n in (150, 900, 2500):
-        rows, codes, unit = problem(rng, n)
-        noisy = np.where(rng.random(n) < 0.2, 1 - codes, codes)
-        new, new_codes, _ = problem(rng, 2000)
-        new_codes = np.where(rng.random(2000) < 0.2, 1 - new_codes, new_codes)
-        fit = fit_regions(Examples(rows.initial, np.eye(2)[noisy], rows.weight), noisy, unit)
-        network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
-        predicted = raw_scores(fit.readout, NUMPY, network, new.initial)
-        said = ((fit.outside - np.eye(2)[noisy]) ** 2).sum(axis=1).mean()
-        true = ((predicted - np.eye(2)[new_codes]) ** 2).sum(axis=1).mean()
-        assert said == pytest.approx(true, abs=0.02 + 0.6 / n**0.5)
+    rows, codes, unit = problem(rng, n)
+    noisy = np.where(rng.random(n) < 0.2, 1 - codes, codes)
+    new, new_codes, _ = problem(rng, 2000)
+    new_codes = np.where(rng.random(2000) < 0.2, 1 - new_codes, new_codes)
+    fit = fit_regions(Examples(rows.initial, np.eye(2)[noisy], rows.weight), noisy, unit)
+    network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
+    predicted = raw_scores(fit.readout, NUMPY, network, new.initial)
+    said = ((fit.outside - np.eye(2)[noisy]) ** 2).sum(axis=1).mean()
+    true = ((predicted - np.eye(2)[new_codes]) ** 2).sum(axis=1).mean()
+    assert said == pytest.approx(true, abs=0.02 + 0.6 / n**0.5)
 
 
 def test_boxes_that_are_one(rng):

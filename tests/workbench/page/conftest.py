@@ -5,7 +5,6 @@ Nothing is fitted again, unless asked for, and such fits end before the call tha
 
 import secrets
 import threading
-from contextlib import contextmanager
 from importlib import resources
 
 import numpy as np
@@ -13,6 +12,7 @@ import pandas as pd
 import pytest
 
 from cogmap import LTCNClassifier, TabularClassifier
+from tests.conftest import cleared
 from tests.people import people
 from tests.workbench.conftest import opened as open_bench
 
@@ -22,23 +22,33 @@ uvicorn = pytest.importorskip("uvicorn", reason="the workbench's server needs uv
 HOSTILE = "<img src=x onerror=\"document.title='broken'\">"
 
 
-@contextmanager
-def serving(bench):
-    """Serve a workbench in a thread; give the URL that it would print."""
+class Stage:
+    """An application that is another one at a time."""
+
+    async def __call__(self, scope, receive, send):
+        await self.app(scope, receive, send)
+
+
+@pytest.fixture(scope="session")
+def serving():
+    """Return a function that serves a workbench, instead of the one before, and gives the URL that it would print."""
     from cogmap.workbench.server import application, listening
 
-    listener, token = listening(), secrets.token_urlsafe(8)
+    stage, listener = Stage(), listening()
     port = listener.getsockname()[1]
-    app = application(bench, token, port)
-    server = uvicorn.Server(uvicorn.Config(app, ws="none", lifespan="off", log_config=None, access_log=False))
+    server = uvicorn.Server(uvicorn.Config(stage, ws="none", lifespan="off", log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
-    try:
-        yield f"http://127.0.0.1:{port}/#token={token}"
-    finally:
-        server.should_exit = True
-        thread.join(20)
-        listener.close()
+
+    def serve(bench):
+        token = secrets.token_urlsafe(8)
+        stage.app = application(bench, token, port)
+        return f"http://127.0.0.1:{port}/#token={token}"
+
+    yield serve
+    server.should_exit = True
+    thread.join(20)
+    listener.close()
 
 
 @pytest.fixture(scope="session")
@@ -66,32 +76,25 @@ def models(network, iris, raw, wide):
 
 
 @pytest.fixture
-def opened(browser, models, tmp_path):
+def opened(tab, serving, models, tmp_path):
     """Return a function that opens a workbench; the page keeps what the browser complains about."""
     closing = []
 
-    def open_page(name, *, width=1400, height=900, session=None, refit=False, **options):
+    def open_page(name, *, width=1400, session=None, refit=False, **media):
         bench = open_bench(*models[name], session=session, folder=tmp_path, title=name, n_folds=2, refit=refit)
-        context = serving(bench)
-        url = context.__enter__()
-        closing.append(lambda: (context.__exit__(None, None, None), bench.close()))
-        page = new_page(browser, url, closing, width, height, **options)
-        page.bench, page.url_of_bench = bench, url
-        return page
+        closing.append(bench.close)
+        tab.bench, tab.url_of_bench = bench, serving(bench)
+        return visited(cleared(tab, width, reduced_motion="reduce", **media), tab.url_of_bench)
 
     yield open_page
-    for close in reversed(closing):
+    tab.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    tab.goto("about:blank")
+    for close in closing:
         close()
 
 
-def new_page(browser, url, closing, width=1400, height=900, **options):
-    context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
-    closing.append(context.close)
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    page.complaints = []
-    page.on("console", lambda message: page.complaints.append(message.text))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+def visited(page, url):
+    """Return the page at the URL of a workbench, when it is drawn."""
     page.goto(url)
     page.wait_for_selector("[role=tab]")
     return page

@@ -25,6 +25,7 @@ def open_used(opened, **options):
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "rules"), [("light", None), ("dark", ["color-contrast"])])
 def test_every_view_can_be_used_by_all(opened, axe, scheme, rules):
     page = open_used(opened, color_scheme=scheme)
@@ -40,10 +41,12 @@ def test_every_view_can_be_used_by_all(opened, axe, scheme, rules):
     assert page.complaints == []
 
 
-@pytest.mark.parametrize("width", [400, 1400, 2400])
-def test_every_view_fits(opened, width):
-    page = open_used(opened, width=width)
+@pytest.mark.slow
+def test_every_view_fits(opened):
+    page = open_used(opened)
     for view in VIEWS:
         show(page, view)
-        assert (view, page.evaluate("document.documentElement.scrollWidth")) <= (view, width)
+        for width in (400, 1400, 2400):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert (view, page.evaluate("document.documentElement.scrollWidth")) <= (view, width)
     assert page.complaints == []

@@ -167,6 +167,7 @@ def test_the_matrix_shows_every_weight_and_is_walked_with_the_keyboard(opened):
     assert page.evaluate("document.activeElement.getAttribute('role')") == "grid"
 
 
+@pytest.mark.slow
 def test_two_hundred_concepts_are_drawn_in_part(opened):
     page = opened("wide")
     assert page.locator(".node").count() == 200

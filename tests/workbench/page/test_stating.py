@@ -1,6 +1,8 @@
 """Statements: by mouse and by keyboard, refused in words, undone, from two tabs, and kept when the browser goes."""
 
-from tests.workbench.page.conftest import new_page, show
+import pytest
+
+from tests.workbench.page.conftest import show, visited
 
 A, B, C = "petal width (cm)", "sepal width (cm)", "petal length (cm)"
 
@@ -150,10 +152,10 @@ def test_a_statement_is_withdrawn_undone_and_redone_and_the_history_grows(opened
     assert shown == ["Redone", "Undone", "Undone", "Withdrawn", "Stated", "Begun"]
 
 
-def test_two_tabs_that_edit_at_once_are_told(opened, browser):
+@pytest.mark.slow
+def test_two_tabs_that_edit_at_once_are_told(opened):
     page = opened("iris")
-    closing = []
-    other = new_page(browser, page.url_of_bench, closing)
+    other = visited(page.context.new_page(), page.url_of_bench)
     select_edge(page)
     select_edge(other)
     state(page, "No such edge", reason="first")
@@ -162,16 +164,15 @@ def test_two_tabs_that_edit_at_once_are_told(opened, browser):
     other.locator(".notice").wait_for()
     assert [one["reason"] for one in page.bench.state()["statements"]] == ["first"]
     other.get_by_role("heading", name="1 statement").wait_for()
-    closing[0]()
+    other.close()
 
 
-def test_nothing_is_lost_when_browser_and_process_are_closed(opened, browser, tmp_path):
+def test_nothing_is_lost_when_browser_and_process_are_closed(opened, tmp_path):
     session = tmp_path / "iris.session.json"
     page = opened("iris", session=session)
     select_edge(page)
     state(page, "No such edge", reason="kept")
     stated(page, 1)
-    page.context.browser.contexts[-1].pages[0].close()
     again = opened("iris", session=session)
     assert again.locator(".knowledge .statements").text_content().count("kept") == 1
 

@@ -41,6 +41,9 @@ EQUAL = 1e-9
 SAME_DIRECTION = 1e-7
 """Shares of variance closer than this belong to scorings that rounding can turn into each other."""
 
+CORRECTED_CLASSES = 100
+"""Most classes that correct their discriminants: what each learns, and its cost, grow with the cube of their number."""
+
 LEAST_SHARPNESS = 1e-3
 """Largest difference of any log-odds where the largest raw score is to decide and is worth nothing."""
 
@@ -141,7 +144,7 @@ def decide(judged: JudgeScores, between: Array, metric: str | None, scale: Array
     if not sharpness > 0:
         return unknown
     decision = Decision(sharpness * projection, sharpness * offset + exponent * log_prior, np.zeros(n_classes))
-    if corrected and n_classes > 2:
+    if corrected and 2 < n_classes <= CORRECTED_CLASSES:
         decision = _corrected(decision, found, judged, prior)
     if metric == "accuracy":
         return decision

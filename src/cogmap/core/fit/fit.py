@@ -9,24 +9,27 @@ fixed number of times and with memory that does not depend on their number: for 
 each for judges, moments, the sample and the Gram matrix.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from ..concepts.concepts import Concepts
-from ..constants import FEW_ROWS
+from ..constants import CASE_NUMBERS, CASE_ROWS, FEW_ROWS
 from ..decision.decision import class_covariance, judged_rows
 from ..readout.design import Design
 from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
 from ..readout.states import ReadoutFacts, inverse_one_hot
 from ..resemblance.metric import Examples
-from ..resemblance.regions import fit_regions
+from ..resemblance.regions import best_way, ways
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
 from ..sums.statistics import Range
-from ..types import Array
+from ..types import Array, Codes
 from . import at_once
 from .at_once import ReadoutFit
-from .judges import choose_judges, for_themselves, most_judges
+from .judges import choose_cases, choose_judges, for_themselves, most_judges
 from .model import Model, Settings, Summary, summarise
 from .network import Draft, draft, initial_states
 from .shrinking import innovations, mapped, sample, sample_sizes, shrink
@@ -117,18 +120,41 @@ def joined(source: Source[Rows], census: Range, settings: Settings, known: Netwo
 
 
 def remember(known: NetworkFit) -> NetworkFit:
-    """Read what rows with known classes say of their neighbours, in the concepts of a network."""
-    rows, model = known.judges, known.model
-    assert rows is not None
-    zero, one = model.network.activation.ends
-    target = inverse_one_hot(rows.codes, rows.n_classes, model.network.activation)
-    fit = fit_regions(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit)
+    """Read what the rows that judge say of their neighbours, in the concepts of a network."""
+    assert known.judges is not None
+    return _remembered(known, [known.model], known.judges, np.arange(len(known.judges.codes)))
+
+
+def remember_many(source: Source[Rows], census: Range, known: NetworkFit, other: Settings | None) -> NetworkFit:
+    """Read what more rows than judge say: in the concepts of a network, or of other settings where these err less."""
+    models = [known.model]
+    if other is not None:
+        plan = draft(source, census, other)
+        models.append(replace(known.model, concepts=plan.concepts, network=plan.network))
+    n_concepts = max(len(model.network.bias) for model in models)
+    rows, judged = choose_cases(source, census, min(CASE_ROWS, CASE_NUMBERS // n_concepts))
+    return _remembered(known, models, for_themselves(rows), judged)
+
+
+def _remembered(known: NetworkFit, models: Sequence[Model], rows: Rows, judged: Codes) -> NetworkFit:
+    """Fit regions to rows, of which some judge, in the concepts of one of the models."""
+    activation = known.model.network.activation
+    zero, one = activation.ends
+    target = inverse_one_hot(rows.codes, rows.n_classes, activation)
+    tried = [
+        (model, way)
+        for model in models
+        for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit)
+    ]
+    best = best_way([way for _, way in tried])
+    [model], fit = (model for model, way in tried if way is best), best.fit()
     inside, alone = ((raw - zero) / (one - zero) for raw in (fit.fitted, fit.outside))
     solved = ReadoutFacts(fit.readout, len(rows.codes), fit.condition, fit.degrees_of_freedom, alpha=fit.alpha)
+    outside = judged_rows(alone, inside, rows.codes, rows.weight, rows.unit).raw[judged]
     return replace(
         known,
         model=replace(model, readout=fit.readout),
         solved=solved,
-        scores=judged_rows(alone, inside, rows.codes, rows.weight, rows.unit),
+        scores=known.scores._replace(raw=outside),
         between=class_covariance(inside, rows.codes, rows.weight),
     )

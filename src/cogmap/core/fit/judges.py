@@ -21,7 +21,7 @@ from ..sums.sampling import LAST_KEY, Keys, Sample, Samples, content_keys, key_l
 from ..sums.sources import Source
 from ..sums.space import Space
 from ..sums.statistics import Range
-from ..types import Array
+from ..types import Array, Codes
 from .model import SUMMARY_ROWS, Summary
 
 JUDGES = 30_000
@@ -55,6 +55,16 @@ def choose_judges(source: Source[Rows], census: Range, most: int) -> tuple[Rows,
         parts = source.reduce(partial(chosen, np.full(len(limits), LAST_KEY), of_class)).parts
     kept, *of_classes = parts
     return judges_from(of_classes, census.mass), Summary(kept.rows, kept.weight, census.mass / census.total)
+
+
+def choose_cases(source: Source[Rows], census: Range, most: int) -> tuple[Rows, Codes]:
+    """Choose rows to remember, at most so many but no fewer than judge; and say which of them those that judge are."""
+    n_features, n_classes = len(census.low), len(census.mass)
+    rows, _ = choose_judges(source, census, max(most, JUDGES))
+    of_class = judges_of_a_class(n_features, n_classes, JUDGES)
+    # One class stands after another, each in the order of the keys: the first of a class are those that judge.
+    place = np.arange(len(rows.codes)) - np.searchsorted(rows.codes, np.arange(n_classes))[rows.codes]
+    return rows, np.flatnonzero(place < of_class)
 
 
 def chosen(limits: Keys, of_class: int, space: Space) -> Callable[[Rows], Samples]:

@@ -6,7 +6,8 @@ next metric, in which the ridge is fitted again. Radhakrishnan and others call t
 
 Which directions count (all, or those of single concepts), how many rounds, and the penalty are chosen by the error on
 rows that the metric has not seen. Few rows are judged in folds, each with a metric that the other folds taught. Of many
-rows some are drawn: one group judges the metric that all others teach together.
+rows some are drawn: one group judges the metric that the other teaches. Many rows have nearer neighbours than those
+that are drawn, and directions of any kind serve far ones: so both kinds are handed on, for the regions to choose.
 
 Easy to get wrong: leave-one-out in the last metric is blind, because the metric has seen the class of the row. Hence
 the folds, whose metrics are handed on: leave-one-out in the metric of its fold is honest for a row
@@ -30,7 +31,7 @@ from ..constants import (
     METRIC_FLOOR,
     METRIC_FOLDS,
     METRIC_GRADIENTS,
-    METRIC_GROUPS,
+    METRIC_GROUP,
     METRIC_ROUNDS,
     METRIC_ROWS,
 )
@@ -105,25 +106,27 @@ class Lesson(NamedTuple):
     judged: Examples
 
 
-def learn_metric(rows: Examples, codes: Codes) -> LearnedMetric:
-    """Learn a metric of resemblance from rows that are in an order of their own."""
+def learn_metrics(rows: Examples, codes: Codes) -> list[LearnedMetric]:
+    """Learn a metric of resemblance from rows that are in an order of their own; of many rows one of each kind."""
     n, order = len(codes), spread(codes)
     n_folds = min(next((folds for most, folds in METRIC_FOLDS.items() if n <= most), 0), n)
     if not n_folds:
-        best = _best_walk(_groups(rows, order))
-        return LearnedMetric(best.metrics[0], best.penalties[-1], [])
+        taught, judged = _groups(rows, order)
+        walks = (_walk([Lesson(0, taught, judged)], single) for single in _kinds(rows))
+        return [LearnedMetric(walk.metrics[0], walk.penalties[-1], []) for walk in walks]
     judges = [order[k::n_folds] for k in range(n_folds)]
     others = (np.delete(order, np.s_[k::n_folds]) for k in range(n_folds))
     lessons = [
         (rows.some(some_of(taught)), rows.some(some_of(own))) for taught, own in zip(others, judges, strict=True)
     ]
-    best = _best_walk([Lesson(k, *lesson) for k, lesson in enumerate(lessons)])
+    teams = [Lesson(k, *lesson) for k, lesson in enumerate(lessons)]
+    best = min((_walk(teams, single) for single in _kinds(rows)), key=lambda walk: walk.error)
     drawn = rows.some(some_of(order))
     metric = first_metric(drawn, best.single)
     for penalty in best.penalties[:-1]:
         ridge = Ridge.of(drawn, metric)
         metric = taught_metric(drawn, [ridge.directions(ridge.coefficients(penalty)[0])], best.single)
-    return LearnedMetric(metric, best.penalties[-1], list(zip(judges, best.metrics, strict=True)))
+    return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, best.metrics, strict=True)))]
 
 
 def some_of(order: Codes, most: int = METRIC_ROWS) -> Codes:
@@ -137,13 +140,10 @@ def spread(codes: Codes) -> Codes:
     return order[np.argsort(codes[order], kind="stable")]
 
 
-def _groups(rows: Examples, order: Codes) -> list[Lesson]:
-    """Draw groups of rows: the first judges a metric that all others teach."""
-    most, size = METRIC_GROUPS
-    n_groups = min(len(order) // size, most)
-    drawn = some_of(order, n_groups * size)
-    judged, *others = (rows.some(drawn[k::n_groups]) for k in range(n_groups))
-    return [Lesson(0, taught, judged) for taught in others]
+def _groups(rows: Examples, order: Codes) -> list[Examples]:
+    """Draw two groups of rows, each spread over the classes."""
+    drawn = some_of(order, 2 * METRIC_GROUP)
+    return [rows.some(drawn[k::2]) for k in range(2)]
 
 
 class Walk(NamedTuple):
@@ -155,10 +155,9 @@ class Walk(NamedTuple):
     single: bool
 
 
-def _best_walk(lessons: Sequence[Lesson]) -> Walk:
-    """Let directions of any kind count, or those of single concepts; the latter alone where concepts are many."""
-    kinds = (False, True) if lessons[0].taught.initial.shape[1] <= METRIC_CONCEPTS else (True,)
-    return min((_walk(lessons, single) for single in kinds), key=lambda walk: walk.error)
+def _kinds(rows: Examples) -> tuple[bool, ...]:
+    """Say whether directions of single concepts alone may count: tried both ways, unless concepts are many."""
+    return (False, True) if rows.initial.shape[1] <= METRIC_CONCEPTS else (True,)
 
 
 def _walk(lessons: Sequence[Lesson], single: bool) -> Walk:

@@ -9,9 +9,10 @@ over its own rows,
 A table of few rows is one box. Nothing of the network's reasoning is in it: the stack has networks beside it.
 
 Easy to get wrong: of few rows, leave-one-out scores are taken in the metric of the row's own fold (`metric`). Of many,
-those that taught the metric are few, and all rows are judged in it.
+those that taught the metric are few, and all rows are judged in it; which kind of metric it is, the regions choose.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from ..sums.space import DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .cases import CaseReadout, Dual, lower_kernel, solve_dual
-from .metric import Examples, Metric, coordinates, learn_metric, resemblance
+from .metric import Examples, LearnedMetric, Metric, coordinates, learn_metrics, resemblance
 from .remembered import Remembered
 
 BEYOND = 2.0
@@ -34,6 +35,9 @@ BEYOND = 2.0
 
 PENALTY_REGIONS, PENALTY_ROWS = 3, 400
 """Regions on which the penalty of all is chosen, and rows of a fold that suffice to choose it."""
+
+COMPARED_REGIONS = 8
+"""Regions on which two kinds of metric are compared."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,61 @@ class RegionFit(NamedTuple):
 
 def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
     """Learn a metric, cut the rows into regions, and fit their cases."""
-    learned = learn_metric(rows, codes)
+    return best_way(ways(rows, codes, unit)).fit()
+
+
+class Way(NamedTuple):
+    """Rows in regions of a metric: their problems in it, those that judge, fold by fold, and the penalty of all."""
+
+    rows: Examples
+    metric: Metric
+    boxes: Boxes
+    problems: "list[Problem]"
+    folds: "list[list[Problem]]"
+    penalty: int
+
+    def error(self) -> float:
+        """Return the leave-one-out error of a row, of some regions."""
+        asked = self.problems[:: -(-len(self.problems) // COMPARED_REGIONS)]
+        weight = sum(float(problem.weight.sum()) for problem in asked)
+        return sum(side_by_side(lambda problem: problem.error(self.penalty), asked)) / weight
+
+    def fit(self) -> RegionFit:
+        """Fit the cases of all regions."""
+        target, weight, penalty = self.rows.target, self.rows.weight, self.penalty
+        outside, fitted = np.zeros_like(target), np.zeros_like(target)
+        judges = [problem for fold in self.folds for problem in fold]
+        for problem, dual in zip(judges, side_by_side(lambda one: one.solved(penalty), judges), strict=True):
+            outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
+        duals = list(side_by_side(lambda problem: problem.solved(penalty), self.problems))
+        members = [problem.rows for problem in self.problems]
+        fitted[np.concatenate(members)] = np.concatenate([dual.fitted for dual in duals])
+        readout = RegionReadout(
+            self.metric,
+            self.boxes,
+            np.cumsum([len(own) for own in members]),
+            np.concatenate([problem.cases for problem in self.problems]),
+            np.concatenate([dual.coefficients for dual in duals]),
+            np.array([dual.constant for dual in duals]),
+        )
+        alpha, free = float(CASE_PENALTIES[penalty]), sum(dual.degrees_of_freedom for dual in duals)
+        # The kernel's largest eigenvalue is below its trace, which is the number of cases.
+        condition = (max(map(len, members)) + alpha / weight.min()) / (alpha / weight.max())
+        return RegionFit(readout, fitted, outside, alpha, float(condition), free)
+
+
+def ways(rows: Examples, codes: Codes, unit: Array) -> list[Way]:
+    """Return the ways to remember rows: of few rows one."""
+    return [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes)]
+
+
+def best_way(tried: Sequence[Way]) -> Way:
+    """Return the way of the least error; it does not matter in which concepts each is."""
+    return min(tried, key=Way.error) if len(tried) > 1 else tried[0]
+
+
+def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
+    """Cut rows into regions of a metric, and choose a penalty."""
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
@@ -189,26 +247,7 @@ def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
     # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
     folds = [[Problem.of(rows, unit, own, metric, judged) for own in members] for judged, metric in learned.folds]
     folds = folds or [problems]
-    penalty = _penalty(folds, learned.penalty)
-    outside = np.zeros_like(rows.target)
-    judges = [problem for fold in folds for problem in fold]
-    for problem, dual in zip(judges, side_by_side(lambda one: one.solved(penalty), judges), strict=True):
-        outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
-    duals = list(side_by_side(lambda problem: problem.solved(penalty), problems))
-    readout = RegionReadout(
-        learned.metric,
-        boxes,
-        np.cumsum([len(own) for own in members]),
-        np.concatenate([problem.cases for problem in problems]),
-        np.concatenate([dual.coefficients for dual in duals]),
-        np.array([dual.constant for dual in duals]),
-    )
-    fitted = np.zeros_like(rows.target)
-    fitted[np.concatenate(members)] = np.concatenate([dual.fitted for dual in duals])
-    alpha = float(CASE_PENALTIES[penalty])
-    # The kernel's largest eigenvalue is below its trace, which is the number of cases.
-    condition = (max(map(len, members)) + alpha / rows.weight.min()) / (alpha / rows.weight.max())
-    return RegionFit(readout, fitted, outside, alpha, float(condition), sum(dual.degrees_of_freedom for dual in duals))
+    return Way(rows, learned.metric, boxes, problems, folds, _penalty(folds, learned.penalty))
 
 
 @dataclass(frozen=True)
