@@ -8,6 +8,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 from cogmap.core.constants import CORRECTION_RIDGES
+from cogmap.core.decision import decision as decision_module
 from cogmap.core.decision.decision import class_covariance, class_shares, decide, optimal_scores
 from cogmap.core.decision.logistic import Problem, correct
 from cogmap.core.sums.rows import JudgeScores
@@ -118,6 +119,16 @@ def test_what_is_added_to_a_decision_has_the_least_penalised_loss(counts, rng):
     slope = x.T @ (weight[:, None] * (softmax(corrected(raw), axis=1) - aim)) + ridges[:, None] * added
     np.testing.assert_allclose(slope, 0, atol=1e-9 * n)
     assert np.abs(added).max() > 1e-3
+
+
+@pytest.mark.parametrize(("most", "changes"), [(3, True), (2, False)])
+def test_many_classes_are_not_corrected(most, changes, rng, monkeypatch):
+    monkeypatch.setattr(decision_module, "CORRECTED_CLASSES", most)
+    codes = np.arange(60) % 3
+    judged = JudgeScores(np.eye(3)[codes] + rng.normal(size=(60, 3)), codes, np.ones(60))
+    ways = (decide(judged, class_covariance(*judged), "accuracy", np.array([0.0, 1.0]), how) for how in (True, False))
+    one, other = (decision(judged.raw) for decision in ways)
+    assert (np.abs(one - other).max() > 1e-6) == changes
 
 
 def test_classes_that_are_no_gaussians_are_told_apart_better(rng):
