@@ -62,7 +62,7 @@ def test_the_states_of_all_concepts_are_drawn_and_written(opened):
 
 
 def test_the_smallest_changes_are_marked_and_applied(opened):
-    page = opened("iris")
+    page = opened("people")
     show(page, "What if")
     page.get_by_role("button", name="Search the smallest changes").click()
     found = page.bench.changes()
