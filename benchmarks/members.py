@@ -17,6 +17,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from cogmap import LTCNClassifierCV
+from cogmap.core.decision import decision
 from cogmap.core.fit import pairs
 from cogmap.core.resemblance import metric, regions
 from cogmap.estimators import stacking, tuned
@@ -30,6 +31,9 @@ def squared(members):
 VARIANTS = {
     "weights of least squares": (tuned, "worthwhile_weights", squared),
     "costly members in any case": (tuned, "worthwhile_weights", stacking.stack_weights),
+    "no correction of the decision": (decision, "CORRECTED_CLASSES", 2),
+    "a larger ridge of the correction": (decision, "CORRECTION_RIDGES", (100.0, 0.01)),
+    "metrics of directions of any kind": (metric, "_kinds", lambda rows: (False,)),
     "24 knots": (pairs, "CURVE_KNOTS", pairs.CURVE_KNOTS[3:]),
     "no rows remembered with a network": (tuned, "JOINED_ROWS", (1, 0)),
     "regions of 3,000 rows": (regions.cut_boxes, "__defaults__", (3000,)),

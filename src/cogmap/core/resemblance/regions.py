@@ -252,13 +252,15 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
 
 @dataclass(frozen=True)
 class Problem:
-    """The kernel ridge of a region: its rows, their coordinates in a metric, and which of them it judges."""
+    """The kernel ridge of a region: where its rows are among all, a metric, and which of them it judges.
 
+    Coordinates are computed when they are needed: of many rows and several metrics they would take most of the memory.
+    """
+
+    all_rows: Examples
+    all_units: Array
     rows: Codes
-    cases: Array
-    target: Array
-    weight: Array
-    unit: Array
+    metric: Metric
     judged: NDArray[np.bool_]
     known: dict[int, Dual]
 
@@ -266,18 +268,28 @@ class Problem:
     def of(cls, rows: Examples, unit: Array, own: Codes, metric: Metric, judged: Codes | None = None) -> "Problem":
         """State it for some rows."""
         judges = np.ones(len(own), dtype=bool) if judged is None else np.isin(own, judged)
-        return cls(own, metric(rows.initial[own]), rows.target[own], rows.weight[own], unit[own], judges, {})
+        return cls(rows, unit, own, metric, judges, {})
+
+    @property
+    def cases(self) -> Array:
+        """The rows' coordinates in the metric."""
+        return self.metric(self.all_rows.initial[self.rows])
+
+    @property
+    def weight(self) -> Array:
+        """The rows' weights."""
+        return self.all_rows.weight[self.rows]
 
     def solved(self, penalty: int) -> Dual:
         """Solve it for a candidate of the penalty, once."""
         if penalty not in self.known:
-            K, alpha = lower_kernel(self.cases), CASE_PENALTIES[penalty]
-            self.known[penalty] = solve_dual(K, self.target, self.weight, self.unit, alpha)
+            K, alpha, target = lower_kernel(self.cases), CASE_PENALTIES[penalty], self.all_rows.target[self.rows]
+            self.known[penalty] = solve_dual(K, target, self.weight, self.all_units[self.rows], alpha)
         return self.known[penalty]
 
     def error(self, penalty: int) -> float:
         """Return the leave-one-out squared error of the rows that it judges."""
-        missed = ((self.target - self.solved(penalty).outside) ** 2).sum(axis=1)
+        missed = ((self.all_rows.target[self.rows] - self.solved(penalty).outside) ** 2).sum(axis=1)
         return float(self.weight[self.judged] @ missed[self.judged])
 
 
