@@ -147,7 +147,7 @@ def _remembered(known: NetworkFit, models: Sequence[Model], rows: Rows, judged: 
         for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit)
     ]
     best = best_way([way for _, way in tried])
-    [model], fit = (model for model, way in tried if way is best), best.fit()
+    model, fit = next(model for model, way in tried if way is best), best.fit()
     inside, alone = ((raw - zero) / (one - zero) for raw in (fit.fitted, fit.outside))
     solved = ReadoutFacts(fit.readout, len(rows.codes), fit.condition, fit.degrees_of_freedom, alpha=fit.alpha)
     outside = judged_rows(alone, inside, rows.codes, rows.weight, rows.unit).raw[judged]

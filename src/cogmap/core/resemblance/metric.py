@@ -16,9 +16,7 @@ the folds, whose metrics are handed on: leave-one-out in the metric of its fold 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import groupby
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -39,8 +37,6 @@ from ..readout.dual import descend
 from ..sums.space import NUMPY, DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
-
-T = TypeVar("T")
 
 NEAR = 1e-9
 """Distance below which two rows are one: the gradient of their resemblance has no direction."""
@@ -99,9 +95,8 @@ class LearnedMetric(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """Rows that teach a metric, and rows that judge it; lessons of one `team` teach the same metric."""
+    """Rows that teach a metric, and rows that judge it."""
 
-    team: int
     taught: Examples
     judged: Examples
 
@@ -111,21 +106,19 @@ def learn_metrics(rows: Examples, codes: Codes) -> list[LearnedMetric]:
     n, order = len(codes), spread(codes)
     n_folds = min(next((folds for most, folds in METRIC_FOLDS.items() if n <= most), 0), n)
     if not n_folds:
-        taught, judged = _groups(rows, order)
-        walks = (_walk([Lesson(0, taught, judged)], single) for single in _kinds(rows))
+        walks = (_walk([_groups(rows, order)], single) for single in _kinds(rows))
         return [LearnedMetric(walk.metrics[0], walk.penalties[-1], []) for walk in walks]
     judges = [order[k::n_folds] for k in range(n_folds)]
     others = (np.delete(order, np.s_[k::n_folds]) for k in range(n_folds))
     lessons = [
-        (rows.some(some_of(taught)), rows.some(some_of(own))) for taught, own in zip(others, judges, strict=True)
+        Lesson(rows.some(some_of(taught)), rows.some(some_of(own))) for taught, own in zip(others, judges, strict=True)
     ]
-    teams = [Lesson(k, *lesson) for k, lesson in enumerate(lessons)]
-    best = min((_walk(teams, single) for single in _kinds(rows)), key=lambda walk: walk.error)
+    best = min((_walk(lessons, single) for single in _kinds(rows)), key=lambda walk: walk.error)
     drawn = rows.some(some_of(order))
     metric = first_metric(drawn, best.single)
     for penalty in best.penalties[:-1]:
         ridge = Ridge.of(drawn, metric)
-        metric = taught_metric(drawn, [ridge.directions(ridge.coefficients(penalty)[0])], best.single)
+        metric = taught_metric(drawn, ridge.directions(ridge.coefficients(penalty)[0]), best.single)
     return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, best.metrics, strict=True)))]
 
 
@@ -140,14 +133,14 @@ def spread(codes: Codes) -> Codes:
     return order[np.argsort(codes[order], kind="stable")]
 
 
-def _groups(rows: Examples, order: Codes) -> list[Examples]:
+def _groups(rows: Examples, order: Codes) -> Lesson:
     """Draw two groups of rows, each spread over the classes."""
     drawn = some_of(order, 2 * METRIC_GROUP)
-    return [rows.some(drawn[k::2]) for k in range(2)]
+    return Lesson(rows.some(drawn[::2]), rows.some(drawn[1::2]))
 
 
 class Walk(NamedTuple):
-    """The best round of a walk: error of those who judge, the metric of each team, and the penalty of each round."""
+    """The best round of a walk: error of those who judge, the metric of each lesson, and the penalty of each round."""
 
     error: float
     metrics: list[Metric]
@@ -161,30 +154,21 @@ def _kinds(rows: Examples) -> tuple[bool, ...]:
 
 
 def _walk(lessons: Sequence[Lesson], single: bool) -> Walk:
-    """Teach the metrics of all teams, round by round, for as long as those who judge gain."""
-    taught = [team[0].taught for _, team in _teams(lessons, lessons)]
-    metrics = [first_metric(rows, single) for rows in taught]
+    """Teach the metrics of all lessons, round by round, for as long as those who judge gain."""
+    metrics = [first_metric(lesson.taught, single) for lesson in lessons]
     best, penalties = Walk(np.inf, metrics, [], single), [CASE_START]
     for _ in range(METRIC_ROUNDS + 1):
-        ridges = list(side_by_side(partial(_in_class, metrics), lessons))
+        ridges = list(
+            side_by_side(lambda one: Ridge.of(one[0].taught, one[1], one[0].judged), zip(lessons, metrics, strict=True))
+        )
         error, penalty, coefficients = _penalised(ridges, penalties[-1])
         penalties.append(penalty)
         if not error < best.error:
             break
         best = Walk(error, metrics, penalties[1:], single)
-        directions = list(side_by_side(lambda one: one[0].directions(one[1]), zip(ridges, coefficients, strict=True)))
-        metrics = [taught_metric(taught[k], own, single) for k, own in _teams(lessons, directions)]
+        directions = side_by_side(lambda one: one[0].directions(one[1]), zip(ridges, coefficients, strict=True))
+        metrics = [taught_metric(ridge.rows, own, single) for ridge, own in zip(ridges, directions, strict=True)]
     return best
-
-
-def _in_class(metrics: Sequence[Metric], lesson: Lesson) -> "Ridge":
-    return Ridge.of(lesson.taught, metrics[lesson.team], lesson.judged)
-
-
-def _teams(lessons: Sequence[Lesson], values: Sequence[T]) -> list[tuple[int, list[T]]]:
-    """Return what belongs to the lessons of each team."""
-    pairs = groupby(zip(lessons, values, strict=True), lambda pair: pair[0].team)
-    return [(team, [value for _, value in own]) for team, own in pairs]
 
 
 def _penalised(ridges: "Sequence[Ridge]", start: int) -> tuple[float, int, list[Array]]:
@@ -272,10 +256,10 @@ def first_metric(rows: Examples, single: bool) -> Metric:
     return fit_metric(rows.initial, rows.weight, CASE_RIDGES[0])
 
 
-def taught_metric(rows: Examples, directions: Sequence[Array], single: bool) -> Metric:
+def taught_metric(rows: Examples, directions: Array, single: bool) -> Metric:
     """Return the metric that stretches along the directions in which the scores change; or along single concepts."""
-    total = np.sum(directions, axis=0)
-    value, vector = (np.diagonal(total), np.eye(len(total))) if single else np.linalg.eigh(total)
+    n_concepts = len(directions)
+    value, vector = (np.diagonal(directions), np.eye(n_concepts)) if single else np.linalg.eigh(directions)
     stretch = np.sqrt(np.maximum(value, 0.0) / max(value.max(), np.finfo(np.float64).tiny)) + METRIC_FLOOR
     return _scaled(rows, (vector * stretch) @ vector.T)
 
