@@ -64,6 +64,15 @@ def test_leave_one_out_equals_explicit_refits(kind, rng):
         np.testing.assert_allclose(outside[i], K[i, kept] @ a + q, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.parametrize("first", [1, 22, 29])
+def test_the_last_rows_are_left_out_as_all_are(first, rng):
+    K, target = random_kernel(rng), rng.normal(size=(30, 2))
+    weight, unit = weights("fractional", 30, rng)
+    every, last = (solve_dual(K.copy(), target, weight, unit, 0.3, start) for start in (0, first))
+    np.testing.assert_allclose(last.outside, every.outside[first:], rtol=1e-9)
+    np.testing.assert_array_equal(last.fitted, every.fitted)
+
+
 def test_degrees_of_freedom_are_the_trace_of_the_smoother(rng):
     K, ones = random_kernel(rng), np.ones(30)
     smoother = np.column_stack(

@@ -6,7 +6,17 @@ from scipy.spatial.distance import cdist, pdist
 
 from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR, METRIC_FOLDS
 from cogmap.core.resemblance import metric as metrics
-from cogmap.core.resemblance.metric import Examples, Metric, Ridge, first_metric, learn_metrics, spread, taught_metric
+from cogmap.core.resemblance.metric import (
+    PART,
+    Examples,
+    Metric,
+    Ridge,
+    first_metric,
+    kernel,
+    learn_metrics,
+    spread,
+    taught_metric,
+)
 from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
 
 
@@ -54,7 +64,30 @@ def test_directions_are_the_outer_products_of_gradients(most, at, rng, monkeypat
         x = rows.initial[i]
         gradient = np.array([(score(x + h * e, i) - score(x - h * e, i)) / (2 * h) for e in np.eye(4)])
         expected += rows.weight[i] * gradient @ gradient.T
-    np.testing.assert_allclose(ridge.directions(a), expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(ridge.directions(a, False), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_directions_of_single_concepts_are_the_diagonal(rng):
+    rows, _ = examples(rng, 30)
+    ridge = Ridge.of(rows, Metric(rng.random(4), np.diag(rng.uniform(0.5, 2, 4))))
+    a = rng.normal(size=(30, 3))
+    expected = np.diag(np.diagonal(ridge.directions(a, False)))
+    np.testing.assert_allclose(ridge.directions(a, True), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n_classes", "left"), [(2, 1), (5, 4)])
+def test_classes_whose_coefficients_add_up_to_zero_are_one_fewer(n_classes, left, rng):
+    a = rng.normal(size=(30, n_classes))
+    a -= a.mean(axis=1, keepdims=True)
+    found = metrics._combined(a)
+    assert found.shape == (30, left)
+    np.testing.assert_allclose(found @ found.T, a @ a.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, PART, PART + 1, 3 * PART])
+def test_a_kernel_is_the_resemblance_of_all_rows_to_each_other(n, rng):
+    cases = rng.normal(size=(n, 3))
+    np.testing.assert_allclose(kernel(cases), np.exp(-cdist(cases, cases)), atol=1e-7)
 
 
 @pytest.mark.parametrize("single", [False, True])

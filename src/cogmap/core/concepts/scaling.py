@@ -28,6 +28,9 @@ MANY = 1000
 CELLS, MOST_IN_CELL = 4, 4
 """Cells for each knot in which knots are looked up, and most knots in one cell for that to be faster than a search."""
 
+FINITE = -np.finfo(np.float64).max, np.finfo(np.float64).max
+"""The least and the largest number."""
+
 TIE = 1e-9
 """Values closer than this share of the feature's span have one rank."""
 
@@ -60,7 +63,7 @@ class Line(NamedTuple):
         with np.errstate(over="ignore"):
             slopes = np.divide(np.diff(heights), gaps, out=np.zeros_like(gaps), where=gaps > 0)
         # An infinite slope times the distance 0 from a knot would not be 0.
-        slopes = np.append(np.nan_to_num(slopes), 0.0)
+        slopes = np.append(np.clip(slopes, *FINITE), 0.0)
         return cls(space, (float(values[0]), float(values[-1])), *map(space.put, (values, heights, slopes)))
 
     def __call__(self, column: DeviceArray) -> DeviceArray:

@@ -212,11 +212,14 @@ def _knots(heights: Array, most: int) -> Array:
 
 def _apart(heights: Array) -> Array:
     """Return different heights, none closer to the one before it than `LEAST_GAP`; both ends are among them."""
-    kept = [heights[0]]
-    for height in heights:
+    different = heights[np.r_[True, heights[1:] > heights[:-1]]]
+    if (np.diff(different) >= LEAST_GAP).all():
+        return different
+    kept = [different[0]]
+    for height in different.tolist():
         if height - kept[-1] >= LEAST_GAP:
             kept.append(height)
-    kept[-1] = heights[-1] if len(kept) > 1 else kept[-1]
+    kept[-1] = different[-1] if len(kept) > 1 else kept[-1]
     return np.array(kept)
 
 

@@ -7,7 +7,7 @@ With G = ZZᵀ (rows times √w and centred, so that the constant is apart), ỹ
 G is a sum over iterations, gathered in one pass. What has been summed up to iteration T belongs to the network of T
 iterations, so every T on the way can be judged by its exact leave-one-out error. β follows in a second pass. Beside the
 rows, three arrays of their size and one K × K matrix are held: below its diagonal G stays, above it the Cholesky factor
-of G + αI and its inverse come and go.
+of G + αI and its inverse come and go. Of few rows these have a matrix of their own, which saves some copying.
 
 Easy to get wrong: G squares the condition of Z, so an error of rounding is magnified by λ₁ / α. The penalties that
 leave-one-out chooses from keep that below 1e4 times the rows; for much smaller ones an LQ factor is gathered.
@@ -75,17 +75,22 @@ class Gram:
         """The sum of the eigenvalues, and so a bound on the largest."""
         return float(self.diagonal.sum())
 
-    def inverse_of_penalised(self, alpha: float, target: Array) -> tuple[Array, Array]:
-        """Return P · target and the diagonal of P = (G + αI)⁻¹; G stays as it is."""
-        G, n = self.matrix, len(self.matrix)
-        for part in _parts(n):
-            # What the last penalty left above the diagonal makes way for a copy of what is below it.
+    def _mirrored(self) -> Array:
+        """Return the matrix itself, with G above its diagonal too: what the last penalty left there makes way."""
+        G = self.matrix
+        for part in _parts(len(G)):
             G[part, part.stop :] = G[part.stop :, part].T
             block = np.tril(G[part, part], -1)
             G[part, part] = block + block.T
+        return G
+
+    def inverse_of_penalised(self, alpha: float, target: Array) -> tuple[Array, Array]:
+        """Return P · target and the diagonal of P = (G + αI)⁻¹; G stays as it is."""
+        n, few = len(self.matrix), self.matrix.nbytes <= HELD_BYTES
+        G = np.array(self.matrix.T, order="F") if few else self._mirrored()
         np.fill_diagonal(G, self.diagonal + alpha)
-        # Not cleaned: what LAPACK would set to 0 below the diagonal is G, which the next penalty needs.
-        _, failed = dpotrf(G, lower=0, overwrite_a=1, clean=0)
+        # What LAPACK sets to 0 below the diagonal is G, which the next penalty needs: in a copy only.
+        _, failed = dpotrf(G, lower=0, overwrite_a=1, clean=few)
         if failed:
             least = self.trace / UNTRUSTWORTHY_CONDITION
             raise np.linalg.LinAlgError(
@@ -95,10 +100,10 @@ class Gram:
         solved = dpotrs(G, target, lower=0)[0]
         dtrtri(G, lower=0, overwrite_c=1)
         # With G + αI = UᵀU, P = U⁻¹U⁻ᵀ.
-        diagonal = np.empty(n)
-        for part in _parts(n):
-            diagonal[part] = (np.triu(G[part, part.start :]) ** 2).sum(axis=1)
-        return np.asarray(solved), diagonal
+        if few:
+            return np.asarray(solved), np.einsum("ij,ij->i", G, G)
+        parts = [(np.triu(G[part, part.start :]) ** 2).sum(axis=1) for part in _parts(n)]
+        return np.asarray(solved), np.concatenate(parts)
 
 
 def _parts(n: int) -> list[slice]:

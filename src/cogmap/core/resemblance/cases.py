@@ -25,26 +25,11 @@ from ..readout.dual import descend
 from ..readout.shrunken import ShrunkReadout, gate_caps
 from ..readout.states import leave_one_out
 from ..readout.terms import Terms
-from ..sums.space import NUMPY, STRIP, DeviceArray, Space
+from ..sums.space import NUMPY, DeviceArray, Space
 from ..trajectory.innovations import Basis
 from ..types import Array
-from .metric import Metric, coordinates, fit_metric, resemblance
+from .metric import Metric, coordinates, fit_metric, lower_kernel, resemblance
 from .remembered import Remembered
-
-
-def lower_kernel(cases: Array, features: Array | None = None) -> Array:
-    """Return the lower triangle of K, by blocks of rows that stay in the cache; what is above it is not set.
-
-    Without features it is that of the cases alone.
-    """
-    n = len(cases)
-    K = np.empty((n, n))
-    for start in range(0, n, STRIP):
-        rows, upto = slice(start, start + STRIP), slice(0, start + STRIP)
-        K[rows, upto] = resemblance(NUMPY, cases[rows], cases[upto])
-        if features is not None:
-            K[rows, upto] += features[rows] @ features[upto].T
-    return K
 
 
 class Dual(NamedTuple):
@@ -57,28 +42,31 @@ class Dual(NamedTuple):
     degrees_of_freedom: float
 
 
-def solve_dual(K: Array, target: Array, sample_weight: Array, unit: Array, alpha: float) -> Dual:
+def solve_dual(K: Array, target: Array, sample_weight: Array, unit: Array, alpha: float, first: int = 0) -> Dual:
     """Solve for one penalty; reads the lower triangle of K and overwrites it.
 
-    One Cholesky factor L and its inverse: G = L⁻ᵀ L⁻¹, so the diagonal of G is the squared norm of L⁻¹'s columns.
+    One Cholesky factor U and its inverse: G = U⁻¹ U⁻ᵀ, so the diagonal of G is the squared norm of U⁻¹'s lines. Only
+    rows from `first` on are left out, and are in the trace: their lines are the last corner of U⁻¹, which is the
+    inverse of the corner of U.
     """
     n = len(target)
     penalty = alpha / sample_weight
     K[np.diag_indices(n)] += penalty
     # K is symmetric, and its lower triangle in numpy's order is the upper one in LAPACK's: nothing is copied.
-    L, _ = lapack.dpotrf(K.T, lower=0, overwrite_a=1, clean=1)
-    inverse, _ = lapack.dtrtri(L, lower=0, overwrite_c=1)
-    solved = inverse @ (inverse.T @ np.column_stack([np.ones(n), target]))
+    U, _ = lapack.dpotrf(K.T, lower=0, overwrite_a=1, clean=1)
+    solved, _ = lapack.dpotrs(U, np.column_stack([np.ones(n), target]), lower=0)
     ones, a = solved[:, 0], solved[:, 1:]
     # The constant is free: it takes what makes the dual coefficients sum to 0.
     constant = ones @ target / ones.sum()
     a = a - np.outer(ones, constant)
     # (K + α W⁻¹) a = y − q: what a ridge leaves of the target is the penalty times a, without a product with K.
     fitted = target - penalty[:, None] * a
+    corner, _ = lapack.dtrtri(U[first:, first:], lower=0, overwrite_c=1)
     # Of P, not of G: the constant's own leverage is in it, and is not to be added.
-    diagonal = np.einsum("ij,ij->i", inverse, inverse) - ones**2 / ones.sum()
-    smoother = 1 - penalty * diagonal
-    outside = leave_one_out(NUMPY, target, fitted, smoother / sample_weight, unit)
+    diagonal = np.einsum("ij,ij->i", corner, corner) - ones[first:] ** 2 / ones.sum()
+    smoother = 1 - penalty[first:] * diagonal
+    leverage = smoother / sample_weight[first:]
+    outside = leave_one_out(NUMPY, target[first:], fitted[first:], leverage, unit[first:])
     return Dual(a, constant, fitted, outside, float(smoother.sum()))
 
 

@@ -34,12 +34,18 @@ from ..constants import (
     METRIC_ROWS,
 )
 from ..readout.dual import descend
-from ..sums.space import NUMPY, DeviceArray, Space
+from ..sums.space import NUMPY, DeviceArray, Space, slices
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 
 NEAR = 1e-9
 """Distance below which two rows are one: the gradient of their resemblance has no direction."""
+
+PART = 96
+"""Rows that are compared with all others at a time: what is computed of them stays in the cache."""
+
+DEPENDENT = 1e-14
+"""Share of the largest squared length of coefficients below which a combination of classes is rounding."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,32 @@ def resemblance(space: Space, rows: DeviceArray, cases: Array) -> DeviceArray:
         np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
         return np.exp(np.negative(squared, out=squared), out=squared)
     return xp.exp(-xp.sqrt(xp.clip(squared, 0.0, None)))
+
+
+def lower_kernel(cases: Array, features: Array | None = None) -> Array:
+    """Return the resemblance of rows to each other plus the products of their features, where they have some.
+
+    What is above the diagonal is not set.
+    """
+    n = len(cases)
+    K, opposite, size = np.empty((n, n)), -2 * cases.T, np.einsum("ij,ij->i", cases, cases)
+    for rows in slices(n, PART):
+        squared = cases[rows] @ opposite[:, : rows.stop]
+        squared += size[rows, None]
+        squared += size[: rows.stop]
+        np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
+        alike = np.exp(np.negative(squared, out=squared), out=K[rows, : rows.stop])
+        if features is not None:
+            alike += features[rows] @ features[: rows.stop].T
+    return K
+
+
+def kernel(cases: Array) -> Array:
+    """Return the resemblance of rows to each other, shape (n, n)."""
+    K = lower_kernel(cases)
+    for rows in slices(len(K), PART):
+        K[: rows.start, rows] = K[rows, : rows.start].T
+    return K
 
 
 class Examples(NamedTuple):
@@ -118,7 +150,8 @@ def learn_metrics(rows: Examples, codes: Codes) -> list[LearnedMetric]:
     metric = first_metric(drawn, best.single)
     for penalty in best.penalties[:-1]:
         ridge = Ridge.of(drawn, metric)
-        metric = taught_metric(drawn, ridge.directions(ridge.coefficients(penalty)[0]), best.single)
+        directions = ridge.directions(ridge.coefficients(penalty)[0], best.single)
+        metric = taught_metric(drawn, directions, best.single)
     return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, best.metrics, strict=True)))]
 
 
@@ -166,7 +199,7 @@ def _walk(lessons: Sequence[Lesson], single: bool) -> Walk:
         if not error < best.error:
             break
         best = Walk(error, metrics, penalties[1:], single)
-        directions = side_by_side(lambda one: one[0].directions(one[1]), zip(ridges, coefficients, strict=True))
+        directions = side_by_side(lambda one: one[0].directions(one[1], single), zip(ridges, coefficients, strict=True))
         metrics = [taught_metric(ridge.rows, own, single) for ridge, own in zip(ridges, directions, strict=True)]
     return best
 
@@ -201,7 +234,7 @@ class Ridge:
         """Compare the rows in a metric."""
         Z = metric(rows.initial)
         seen = None if judged is None else resemblance(NUMPY, metric(judged.initial), Z)
-        return cls(rows, metric, Z, resemblance(NUMPY, Z, Z), judged, seen)
+        return cls(rows, metric, Z, kernel(Z), judged, seen)
 
     def coefficients(self, penalty: int) -> tuple[Array, Array]:
         """Return the dual coefficients for a candidate of the penalty, and the constant."""
@@ -220,20 +253,40 @@ class Ridge:
         missed = ((constant + self.seen @ coefficients - self.judged.target) ** 2).sum(axis=1)
         return float(self.judged.weight @ missed)
 
-    def directions(self, coefficients: Array) -> Array:
-        """Return Σ w ∇f ∇fᵀ over classes and at most so many rows, with respect to the initial states; shape (M, M)."""
+    def directions(self, coefficients: Array, single: bool) -> Array:
+        """Return Σ w ∇f ∇fᵀ over classes and at most so many rows, with respect to the initial states; shape (M, M).
+
+        Of a metric that stretches single concepts the diagonal is all that is asked for, and the rest is 0.
+        """
         n, n_classes = coefficients.shape
         at, Z, L = some_of(np.arange(n), max(METRIC_GRADIENTS // n_classes, 1)), self.coordinates, self.metric.map
-        kernel = self.kernel[at]
-        distance = -np.log(kernel)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pull = np.where(distance < NEAR, 0.0, kernel / distance)
-        root, total = np.sqrt(self.rows.weight[at])[:, None], np.zeros((len(L), len(L)))
-        for own in coefficients.T:
+        pull, root, there = self._pull(at), np.sqrt(self.rows.weight[at])[:, None], Z[at]
+        total = np.zeros(L.shape)
+        for own in _combined(coefficients).T:
             pulled = pull @ np.column_stack([own[:, None] * Z, own])
-            gradient = root * (pulled[:, :-1] - pulled[:, -1:] * Z[at])
-            total += gradient.T @ gradient
+            gradient = root * (pulled[:, :-1] - pulled[:, -1:] * there)
+            if single:
+                total[np.diag_indices_from(total)] += np.einsum("ij,ij->j", gradient, gradient)
+            else:
+                total += gradient.T @ gradient
         return L @ total @ L.T
+
+    def _pull(self, at: Codes) -> Array:
+        """Return exp(−d) / d of some rows to all, shape (len(at), n), and 0 where rows are one."""
+        kernel = self.kernel[at]
+        with np.errstate(divide="ignore"):
+            distance = -np.log(kernel)
+        distance[distance < NEAR] = np.inf
+        return np.divide(kernel, distance, out=distance)
+
+
+def _combined(coefficients: Array) -> Array:
+    """Return combinations of classes with the same Σ a aᵀ as these classes: fewer, where coefficients are dependent.
+
+    They are, since those of a row add up to 0 over the classes: of two classes one is left.
+    """
+    value, vector = np.linalg.eigh(coefficients.T @ coefficients)
+    return coefficients @ vector[:, value > DEPENDENT * value[-1]]
 
 
 def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..constants import CASE_PENALTIES, REGION_ROWS, REGION_SHARE
 from ..network.reasoning import Network
@@ -210,7 +209,7 @@ class Way(NamedTuple):
         outside, fitted = np.zeros_like(target), np.zeros_like(target)
         judges = [problem for fold in self.folds for problem in fold]
         for problem, dual in zip(judges, side_by_side(lambda one: one.solved(penalty), judges), strict=True):
-            outside[problem.rows[problem.judged]] = dual.outside[problem.judged]
+            outside[problem.rows[problem.first :]] = dual.outside
         duals = list(side_by_side(lambda problem: problem.solved(penalty), self.problems))
         members = [problem.rows for problem in self.problems]
         fitted[np.concatenate(members)] = np.concatenate([dual.fitted for dual in duals])
@@ -245,14 +244,16 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
     problems = [Problem.of(rows, unit, own, learned.metric) for own in members]
     # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
-    folds = [[Problem.of(rows, unit, own, metric, judged) for own in members] for judged, metric in learned.folds]
-    folds = folds or [problems]
+    folds = [
+        [Problem.of(rows, unit, own, metric, judged) for own in members if np.isin(own, judged).any()]
+        for judged, metric in learned.folds
+    ] or [problems]
     return Way(rows, learned.metric, boxes, problems, folds, _penalty(folds, learned.penalty))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The kernel ridge of a region: where its rows are among all, a metric, and which of them it judges.
+    """The kernel ridge of a region: where its rows are among all, and a metric; it judges the rows from `first` on.
 
     Coordinates are computed when they are needed: of many rows and several metrics they would take most of the memory.
     """
@@ -261,14 +262,17 @@ class Problem:
     all_units: Array
     rows: Codes
     metric: Metric
-    judged: NDArray[np.bool_]
+    first: int
     known: dict[int, Dual]
 
     @classmethod
     def of(cls, rows: Examples, unit: Array, own: Codes, metric: Metric, judged: Codes | None = None) -> "Problem":
         """State it for some rows."""
-        judges = np.ones(len(own), dtype=bool) if judged is None else np.isin(own, judged)
-        return cls(rows, unit, own, metric, judges, {})
+        if judged is None:
+            return cls(rows, unit, own, metric, 0, {})
+        judges = np.isin(own, judged)
+        # Rows that it judges are the last: to leave them out takes the less, the fewer come after the first of them.
+        return cls(rows, unit, np.r_[own[~judges], own[judges]], metric, int((~judges).sum()), {})
 
     @property
     def cases(self) -> Array:
@@ -280,26 +284,32 @@ class Problem:
         """The rows' weights."""
         return self.all_rows.weight[self.rows]
 
-    def solved(self, penalty: int) -> Dual:
-        """Solve it for a candidate of the penalty, once."""
+    def solved(self, penalty: int, kernel: Array | None = None) -> Dual:
+        """Solve it for a candidate of the penalty, once; the kernel may be given where it is known."""
         if penalty not in self.known:
-            K, alpha, target = lower_kernel(self.cases), CASE_PENALTIES[penalty], self.all_rows.target[self.rows]
-            self.known[penalty] = solve_dual(K, target, self.weight, self.all_units[self.rows], alpha)
+            K = lower_kernel(self.cases) if kernel is None else kernel.copy()
+            target, unit = self.all_rows.target[self.rows], self.all_units[self.rows]
+            self.known[penalty] = solve_dual(K, target, self.weight, unit, CASE_PENALTIES[penalty], self.first)
         return self.known[penalty]
 
-    def error(self, penalty: int) -> float:
+    def error(self, penalty: int, kernel: Array | None = None) -> float:
         """Return the leave-one-out squared error of the rows that it judges."""
-        missed = ((self.all_rows.target[self.rows] - self.solved(penalty).outside) ** 2).sum(axis=1)
-        return float(self.weight[self.judged] @ missed[self.judged])
+        target = self.all_rows.target[self.rows[self.first :]]
+        missed = ((target - self.solved(penalty, kernel).outside) ** 2).sum(axis=1)
+        return float(self.weight[self.first :] @ missed)
 
 
 def _penalty(folds: list[list[Problem]], start: int) -> int:
     """Walk from one penalty to the least leave-one-out error, on some of the regions and as few folds as suffice."""
     n_regions = len(folds[0])
-    enough = sum(int(problem.judged.sum()) for problem in folds[0]) >= PENALTY_ROWS
+    enough = sum(len(problem.rows) - problem.first for problem in folds[0]) >= PENALTY_ROWS
     asked = [
         problem for fold in folds[: 1 if enough else None] for problem in fold[:: -(-n_regions // PENALTY_REGIONS)]
     ]
-    return descend(
-        lambda penalty: sum(side_by_side(lambda problem: problem.error(penalty), asked)), len(CASE_PENALTIES), start
-    )
+    # Few enough to keep their kernels from one penalty to the next.
+    kernels = list(side_by_side(lambda problem: lower_kernel(problem.cases), asked))
+
+    def error(penalty: int) -> float:
+        return sum(side_by_side(lambda one: one[0].error(penalty, one[1]), zip(asked, kernels, strict=True)))
+
+    return descend(error, len(CASE_PENALTIES), start)
