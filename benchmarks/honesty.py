@@ -19,8 +19,8 @@ from sklearn.model_selection import StratifiedKFold
 from cogmap import LTCNClassifier
 from cogmap.core.constants import CASE_PENALTIES
 from cogmap.core.readout.terms import raw_scores
-from cogmap.core.resemblance.cases import lower_kernel, solve_dual
-from cogmap.core.resemblance.metric import Examples
+from cogmap.core.resemblance.cases import solve_dual
+from cogmap.core.resemblance.metric import Examples, lower_kernel
 from cogmap.core.resemblance.regions import fit_regions
 from cogmap.core.sums.space import NUMPY
 

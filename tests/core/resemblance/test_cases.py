@@ -10,11 +10,10 @@ from cogmap.core.readout.terms import raw_scores
 from cogmap.core.resemblance.cases import (
     best_penalty,
     fit_cases,
-    lower_kernel,
     sample_rows,
     solve_dual,
 )
-from cogmap.core.resemblance.metric import fit_metric, resemblance
+from cogmap.core.resemblance.metric import fit_metric, lower_kernel, resemblance
 from tests.core.problems import increments_of
 from tests.core.trajectory.test_innovations import applied, fit
 

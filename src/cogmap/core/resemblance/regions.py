@@ -25,8 +25,8 @@ from ..readout.terms import Terms
 from ..sums.space import DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
-from .cases import CaseReadout, Dual, lower_kernel, solve_dual
-from .metric import Examples, LearnedMetric, Metric, coordinates, learn_metrics, resemblance
+from .cases import CaseReadout, Dual, solve_dual
+from .metric import Examples, LearnedMetric, Metric, coordinates, learn_metrics, lower_kernel, resemblance
 from .remembered import Remembered
 
 BEYOND = 2.0
