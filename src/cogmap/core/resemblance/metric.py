@@ -35,6 +35,7 @@ from ..constants import (
     METRIC_ROUNDS,
     METRIC_ROWS,
 )
+from ..readout.dual import follow
 from ..sums.space import NUMPY, DeviceArray, Space, slices
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
@@ -221,24 +222,15 @@ def _followed(rows: Examples, walk: Walk) -> Metric:
 
 
 def _penalised(ridges: "Sequence[Ridge]", start: int) -> tuple[float, int, list[Array]]:
-    """Walk from one penalty to the least error of all who judge; return it, the penalty and the coefficients.
-
-    The slope says to which side: a neighbour is asked only where the error falls towards it.
-    """
+    """Walk from one penalty to the least error of all who judge; return it, the penalty and the coefficients."""
     known: dict[int, list[Judgement]] = {}
 
-    def error(penalty: int) -> float:
-        if penalty not in known:
-            known[penalty] = list(side_by_side(lambda ridge: ridge.judgement(penalty), ridges))
-        return sum(one.error for one in known[penalty])
+    def judge(penalty: int) -> tuple[float, float]:
+        known[penalty] = list(side_by_side(lambda ridge: ridge.judgement(penalty), ridges))
+        return sum(one.error for one in known[penalty]), sum(one.slope for one in known[penalty])
 
-    best = start
-    while True:
-        least, slope = error(best), sum(one.slope for one in known[best])
-        ahead = best - int(np.sign(slope))
-        if not 0 <= ahead < len(CASE_PENALTIES) or not error(ahead) < least:
-            return least, best, [one.coefficients for one in known[best]]
-        best = ahead
+    best = follow(judge, len(CASE_PENALTIES), start)
+    return sum(one.error for one in known[best]), best, [one.coefficients for one in known[best]]
 
 
 @dataclass(frozen=True)
