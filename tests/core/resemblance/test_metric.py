@@ -58,7 +58,28 @@ def test_a_ridge_is_the_bordered_system(distance, kind, rng):
     np.testing.assert_allclose(found[0], a, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(found[1], q, rtol=1e-6)
     error = judged.weight @ ((similar(metric, V, Z) @ a + q - judged.target) ** 2).sum(axis=1)
-    assert ridge.error(*found) == pytest.approx(error)
+    assert ridge.judgement(5).error == pytest.approx(error)
+    np.testing.assert_array_equal(ridge.judgement(5).coefficients, found[0])
+
+
+def test_the_slope_is_the_change_of_the_error_along_the_logarithm_of_the_penalty(rng, monkeypatch):
+    rows, judged = examples(rng)[0], examples(rng, 20)[0]
+    ridge = Ridge.of(rows, some_metric(rng), judged)
+    slope, h, errors = ridge.judgement(5).slope, 1e-4, []
+    for step in (h, -h):
+        monkeypatch.setattr(metrics, "CASE_PENALTIES", CASE_PENALTIES * np.exp(step))
+        errors.append(ridge.judgement(5).error)
+    assert slope == pytest.approx((errors[0] - errors[1]) / (2 * h), rel=1e-6)
+
+
+@pytest.mark.parametrize("start", [0, 3, 9])
+def test_the_penalty_is_that_of_the_least_error(start, rng):
+    ridge = Ridge.of(examples(rng, 200)[0], some_metric(rng), examples(rng, 100)[0])
+    errors = [ridge.judgement(penalty).error for penalty in range(len(CASE_PENALTIES))]
+    error, found, (coefficients,) = metrics._penalised([ridge], start)
+    assert found == np.argmin(errors)
+    assert error == min(errors)
+    np.testing.assert_array_equal(coefficients, ridge.coefficients(found)[0])
 
 
 @pytest.mark.parametrize(("most", "at"), [(60, range(30)), (6, [0, 14, 29])])
@@ -176,7 +197,7 @@ def test_a_fold_is_judged_by_a_metric_that_knows_nothing_of_it(distance, rng):
     for judged, metric in learned.folds:
         others = noise.some(np.setdiff1d(np.arange(120), judged))
         ridge = Ridge.of(others, metric, noise.some(judged))
-        error += ridge.error(*ridge.coefficients(learned.penalty))
+        error += ridge.judgement(learned.penalty).error
     assert error / 120 > 0.45
 
 

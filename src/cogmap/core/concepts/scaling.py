@@ -28,9 +28,6 @@ MANY = 1000
 CELLS, MOST_IN_CELL = 4, 4
 """Cells for each knot in which knots are looked up, and most knots in one cell for that to be faster than a search."""
 
-FINITE = -np.finfo(np.float64).max, np.finfo(np.float64).max
-"""The least and the largest number."""
-
 TIE = 1e-9
 """Values closer than this share of the feature's span have one rank."""
 
@@ -48,23 +45,22 @@ class Scaling:
 
 
 class Line(NamedTuple):
-    """A piecewise linear function: knots in increasing order, their heights, and the slope after each."""
+    """A piecewise linear function: knots in increasing order, their heights, and the slope after each.
+
+    numpy interpolates by itself, and has no use for slopes.
+    """
 
     space: Space
     ends: tuple[float, float]
     values: DeviceArray
     heights: DeviceArray
-    slopes: DeviceArray
+    slopes: DeviceArray | None
 
     @classmethod
     def of(cls, space: Space, values: Array, heights: Array) -> Self:
         """Take one to a space."""
-        gaps = np.diff(values)
-        with np.errstate(over="ignore"):
-            slopes = np.divide(np.diff(heights), gaps, out=np.zeros_like(gaps), where=gaps > 0)
-        # An infinite slope times the distance 0 from a knot would not be 0.
-        slopes = np.append(np.clip(slopes, *FINITE), 0.0)
-        return cls(space, (float(values[0]), float(values[-1])), *map(space.put, (values, heights, slopes)))
+        slopes = None if space.numpy else space.put(slopes_between(values, heights))
+        return cls(space, (float(values[0]), float(values[-1])), space.put(values), space.put(heights), slopes)
 
     def __call__(self, column: DeviceArray) -> DeviceArray:
         """Return the function of a column, constant beyond the ends."""
@@ -84,6 +80,15 @@ class Line(NamedTuple):
         order, scaled = np.argsort(column), np.empty(len(column))
         scaled[order] = np.interp(column[order], self.values, self.heights)
         return scaled
+
+
+def slopes_between(values: Array, heights: Array) -> Array:
+    """Return the slope after each knot; 0 after the last."""
+    gaps = np.diff(values)
+    with np.errstate(over="ignore"):
+        slopes = np.divide(np.diff(heights), gaps, out=np.zeros_like(gaps), where=gaps > 0)
+    # An infinite slope times the distance 0 from a knot would not be 0.
+    return np.append(np.nan_to_num(slopes), 0.0)
 
 
 class Lines:
@@ -162,7 +167,7 @@ class _Cells(NamedTuple):
     def of(cls, line: Line) -> "_Cells | None":
         """Return the cells of a line; None where they would not help."""
         kept = np.append(line.values[1:] > line.values[:-1], True)
-        knots, heights, slopes = line.values[kept], line.heights[kept], line.slopes[kept]
+        knots, heights, slopes = line.values[kept], line.heights[kept], slopes_between(line.values, line.heights)[kept]
         low, high = line.ends
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             per_unit = CELLS * len(knots) / np.subtract(high, low)

@@ -7,7 +7,7 @@
 - ``alpha=0``, or the final state alone: the paper's minimum-norm solution on the raw states.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..sums.space import NUMPY
 from ..trajectory.increments import Course, lockstep
 from ..types import Array
 from .network import Draft
-from .shrinking import innovations, shrink
+from .shrinking import Innovations, innovations, shrink
 
 LONG = 50
 """Iterations beyond which the fixed point is looked for before room for all of them is taken."""
@@ -35,11 +35,15 @@ LONG = 50
 
 @dataclass(frozen=True)
 class ReadoutFit:
-    """A readout, its leave-one-out scores, and the covariance of the one-hot with its scores from inside."""
+    """A readout, its leave-one-out scores, and the covariance of the one-hot with its scores from inside.
+
+    `innovations` are those of all rows, where they were looked at.
+    """
 
     solved: ReadoutFacts
     scores: JudgeScores
     between: Array
+    innovations: Innovations | None = None
 
     @property
     def error(self) -> float:
@@ -59,9 +63,9 @@ def solve(plan: Draft) -> ReadoutFit:
             return _by_rows(plan, float(alpha))
         return _ridge(plan, float(alpha), n_iter)
     if plan.settings.cases:
-        return _with_cases(plan)
+        return with_cases(plan, innovations(plan))
     total = plan.census.total
-    candidates = []
+    candidates, known = [], None
     few = total < FEW_ROWS * n_concepts
     # More concepts than innovations leave no room for any iteration, and a ridge reads concepts better.
     if n_concepts < CONCEPTS_PER_ROW * total and not (few and n_concepts > MAX_RANK):
@@ -69,7 +73,7 @@ def solve(plan: Draft) -> ReadoutFit:
         candidates.append(ReadoutFit(*shrink(plan, known, known.designs)))
     if few:
         candidates.append(_by_rows(plan, None))
-    return min(candidates, key=lambda solution: solution.error)
+    return replace(min(candidates, key=lambda solution: solution.error), innovations=known)
 
 
 def _minimum_norm(plan: Draft) -> ReadoutFit:
@@ -125,9 +129,9 @@ def _by_rows(plan: Draft, alpha: float | None) -> ReadoutFit:
     return _judged(plan, block, solved, best.fitted, best.outside)
 
 
-def _with_cases(plan: Draft) -> ReadoutFit:
+def with_cases(plan: Draft, known: Innovations) -> ReadoutFit:
     """Read innovations together with cases."""
-    block, known = only_block(plan.states), innovations(plan)
+    block = only_block(plan.states)
     weight = block.weight
     target, total = inverse_one_hot(block.codes, block.n_classes, plan.network.activation), weight.sum()
     basis, Q = known.basis, known.of_all_rows()

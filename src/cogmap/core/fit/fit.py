@@ -32,7 +32,7 @@ from .at_once import ReadoutFit
 from .judges import choose_cases, choose_judges, for_themselves, most_judges
 from .model import Model, Settings, Summary, summarise
 from .network import Draft, draft, initial_states
-from .shrinking import innovations, mapped, sample, sample_sizes, shrink
+from .shrinking import Innovations, innovations, mapped, sample, sample_sizes, shrink
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class NetworkFit:
         Some training rows.
     judges : Rows or None
         The rows that judge, which can be remembered.
+    innovations : Innovations or None
+        Those of all rows, where these may be read again together with remembered rows.
     """
 
     model: Model
@@ -61,11 +63,17 @@ class NetworkFit:
     between: Array
     summary: Summary
     judges: Rows | None
+    innovations: Innovations | None = None
 
     @property
     def alone(self) -> "NetworkFit":
         """The same without the rows."""
-        return replace(self, judges=None)
+        return replace(self, judges=None, innovations=None)
+
+    @property
+    def lean(self) -> "NetworkFit":
+        """The same without what takes most of the memory: the innovations of all rows."""
+        return replace(self, innovations=None)
 
 
 def passable(settings: Settings, census: Range) -> bool:
@@ -86,7 +94,9 @@ def fit_network(
     plan = draft(source, census, settings, concepts)
     if plan.few:
         assert source.whole is not None
-        return _fit(plan, at_once.solve(plan), summarise(source.whole), source.whole)
+        solution = at_once.solve(plan)
+        fit = _fit(plan, solution, summarise(source.whole), source.whole)
+        return replace(fit, innovations=solution.innovations)
     judges, summary = choose_judges(source, census, most_judges(len(census.mass), settings.alpha != "loo"))
     states = source.beside(judges).map(partial(initial_states, plan.concepts), len(plan.reference) + 4)
     if settings.alpha == "loo":
@@ -115,8 +125,10 @@ def _fit(plan: Draft, solution: ReadoutFit, summary: Summary, judges: Rows) -> N
 
 def joined(source: Source[Rows], census: Range, settings: Settings, known: NetworkFit) -> NetworkFit:
     """Read the innovations of a network, which few rows were fitted with, together with remembered rows."""
-    fit = fit_network(source, census, replace(settings, cases=True), known.model.concepts)
-    return replace(fit, model=replace(fit.model, network=known.model.network))
+    plan = draft(source, census, settings, known.model.concepts)
+    solution = at_once.with_cases(plan, known.innovations or innovations(plan))
+    model = replace(known.model, readout=solution.solved.readout)
+    return replace(known.alone, model=model, solved=solution.solved, scores=solution.scores, between=solution.between)
 
 
 def remember(known: NetworkFit, models: Sequence[Model], distance: Distance) -> NetworkFit:
@@ -156,7 +168,7 @@ def _remembered(
     solved = ReadoutFacts(fit.readout, len(rows.codes), fit.condition, fit.degrees_of_freedom, alpha=fit.alpha)
     outside = judged_rows(alone, inside, rows.codes, rows.weight, rows.unit).raw[judged]
     return replace(
-        known,
+        known.lean,
         model=replace(model, readout=fit.readout),
         solved=solved,
         scores=known.scores._replace(raw=outside),

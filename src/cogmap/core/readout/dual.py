@@ -358,3 +358,16 @@ def descend(error: Callable[[int], float], n: int, start: int) -> int:
         if lowest == best:
             return best
         best = lowest
+
+
+def follow(judge: Callable[[int], tuple[float, float]], n: int, start: int) -> int:
+    """Walk the same way where error and slope are known: only the neighbour that the error falls to is asked."""
+    best, (error, slope) = start, judge(start)
+    while True:
+        ahead = best - int(np.sign(slope))
+        if not 0 <= ahead < n:
+            return best
+        further = judge(ahead)
+        if not further[0] < error:
+            return best
+        best, (error, slope) = ahead, further

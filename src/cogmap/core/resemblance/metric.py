@@ -9,16 +9,17 @@ is about v_j, for every j": what the limit of a forest of random cuts is, and as
 thresholds of single features. Its metric stretches single concepts, since turned axes would be no concepts.
 
 Which directions count (all, or those of single concepts), how many rounds, and the penalty are chosen by the error on
-rows that the metric has not seen. Few rows are judged in folds, each with a metric that the other folds taught. Of many
-rows some are drawn: one group judges the metric that the other teaches. Many rows have nearer neighbours than those
-that are drawn, and directions of any kind serve far ones: so both kinds are handed on, for the regions to choose.
+rows that the metric has not seen. Few rows are judged in folds, each with a metric that the other folds taught; the
+first folds choose, as many as have rows enough, and the metrics of the others follow. Of many rows some are drawn: one
+group judges the metric that the other teaches. Many rows have nearer neighbours than those that are drawn, and
+directions of any kind serve far ones: so both kinds are handed on, for the regions to choose.
 
 Easy to get wrong: leave-one-out in the last metric is blind, because the metric has seen the class of the row. Hence
 the folds, whose metrics are handed on: leave-one-out in the metric of its fold is honest for a row
 (`benchmarks/honesty.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -38,10 +39,11 @@ from ..constants import (
     METRIC_FOLDS,
     METRIC_GRADIENTS,
     METRIC_GROUP,
+    METRIC_JUDGES,
     METRIC_ROUNDS,
     METRIC_ROWS,
 )
-from ..readout.dual import descend
+from ..readout.dual import follow
 from ..sums.space import NUMPY, DeviceArray, Space, slices
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
@@ -183,14 +185,12 @@ def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[Lear
     lessons = [
         Lesson(rows.some(some_of(taught)), rows.some(some_of(own))) for taught, own in zip(others, judges, strict=True)
     ]
-    best = min((_walk(lessons, kind) for kind in _kinds(rows, distance)), key=lambda walk: walk.error)
-    drawn = rows.some(some_of(order))
-    metric = first_metric(drawn, best.kind)
-    for penalty in best.penalties[:-1]:
-        ridge = Ridge.of(drawn, metric)
-        directions = ridge.directions(ridge.coefficients(penalty)[0], best.kind.single)
-        metric = taught_metric(drawn, directions, best.kind)
-    return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, best.metrics, strict=True)))]
+    # The first folds choose, if their rows are enough; the metrics of the others follow.
+    n_asked = next((k for k in range(1, n_folds) if sum(map(len, judges[:k])) >= METRIC_JUDGES), n_folds)
+    best = min((_walk(lessons[:n_asked], kind) for kind in _kinds(rows, distance)), key=lambda walk: walk.error)
+    following = side_by_side(lambda lesson: _followed(lesson.taught, best), lessons[n_asked:])
+    metric = _followed(rows.some(some_of(order)), best)
+    return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, [*best.metrics, *following], strict=True)))]
 
 
 def some_of(order: Codes, most: int = METRIC_ROWS) -> Codes:
@@ -245,18 +245,34 @@ def _walk(lessons: Sequence[Lesson], kind: Kind) -> Walk:
     return best
 
 
+class Judgement(NamedTuple):
+    """Squared error of those who judge, its slope along the logarithm of the penalty, and the coefficients."""
+
+    error: float
+    slope: float
+    coefficients: Array
+
+
+def _followed(rows: Examples, walk: Walk) -> Metric:
+    """Teach rows a metric in as many rounds as a walk had, with its penalties."""
+    metric = first_metric(rows, walk.kind)
+    for penalty in walk.penalties[:-1]:
+        ridge = Ridge.of(rows, metric)
+        directions = ridge.directions(ridge.coefficients(penalty)[0], walk.kind.single)
+        metric = taught_metric(rows, directions, walk.kind)
+    return metric
+
+
 def _penalised(ridges: "Sequence[Ridge]", start: int) -> tuple[float, int, list[Array]]:
     """Walk from one penalty to the least error of all who judge; return it, the penalty and the coefficients."""
-    known: dict[int, tuple[float, list[Array]]] = {}
+    known: dict[int, list[Judgement]] = {}
 
-    def error(penalty: int) -> float:
-        solved = list(side_by_side(lambda ridge: ridge.coefficients(penalty), ridges))
-        errors = (ridge.error(*one) for ridge, one in zip(ridges, solved, strict=True))
-        known[penalty] = sum(errors), [coefficients for coefficients, _ in solved]
-        return known[penalty][0]
+    def judge(penalty: int) -> tuple[float, float]:
+        known[penalty] = list(side_by_side(lambda ridge: ridge.judgement(penalty), ridges))
+        return sum(one.error for one in known[penalty]), sum(one.slope for one in known[penalty])
 
-    best = descend(error, len(CASE_PENALTIES), start)
-    return known[best][0], best, known[best][1]
+    best = follow(judge, len(CASE_PENALTIES), start)
+    return sum(one.error for one in known[best]), best, [one.coefficients for one in known[best]]
 
 
 @dataclass(frozen=True)
@@ -279,20 +295,34 @@ class Ridge:
 
     def coefficients(self, penalty: int) -> tuple[Array, Array]:
         """Return the dual coefficients for a candidate of the penalty, and the constant."""
-        n, target = len(self.kernel), self.rows.target
+        return self._solver(penalty)(self.rows.target)
+
+    def judgement(self, penalty: int) -> Judgement:
+        """Return what those who judge say of a candidate of the penalty."""
+        assert self.judged is not None
+        assert self.seen is not None
+        solve, weight = self._solver(penalty), self.judged.weight[:, None]
+        coefficients, constant = solve(self.rows.target)
+        # With (K + α W⁻¹) a + q = y, what a and q change by along log α solves the same system for −α W⁻¹ a.
+        moved, constant_moved = solve(-(CASE_PENALTIES[penalty] / self.rows.weight)[:, None] * coefficients)
+        left = constant + self.seen @ coefficients - self.judged.target
+        error, slope = (weight * left * left).sum(), 2 * (weight * left * (constant_moved + self.seen @ moved)).sum()
+        return Judgement(float(error), float(slope), coefficients)
+
+    def _solver(self, penalty: int) -> Callable[[Array], tuple[Array, Array]]:
+        """Return the function of y that gives a and q with (K + α W⁻¹) a + q = y and Σa = 0."""
+        n = len(self.kernel)
         K = self.kernel.copy()
         K[np.diag_indices(n)] += CASE_PENALTIES[penalty] / self.rows.weight
         factor, _ = lapack.dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
-        solved, _ = lapack.dpotrs(factor, np.column_stack([np.ones(n), target]), lower=0)
-        constant = solved[:, 0] @ target / solved[:, 0].sum()
-        return solved[:, 1:] - np.outer(solved[:, 0], constant), constant
+        ones = lapack.dpotrs(factor, np.ones(n), lower=0)[0]
+        share = ones / ones.sum()
 
-    def error(self, coefficients: Array, constant: Array) -> float:
-        """Return the squared error of those who judge."""
-        assert self.judged is not None
-        assert self.seen is not None
-        missed = ((constant + self.seen @ coefficients - self.judged.target) ** 2).sum(axis=1)
-        return float(self.judged.weight @ missed)
+        def solve(target: Array) -> tuple[Array, Array]:
+            constant = share @ target
+            return lapack.dpotrs(factor, target, lower=0)[0] - np.outer(ones, constant), constant
+
+        return solve
 
     def directions(self, coefficients: Array, single: bool) -> Array:
         """Return Σ w ∇f ∇fᵀ over classes and at most so many rows, with respect to the initial states; shape (M, M).
