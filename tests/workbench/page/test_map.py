@@ -187,6 +187,7 @@ def test_two_hundred_concepts_are_drawn_in_part(opened):
     assert 100 < page.locator("[role=gridcell]").count() < 2500
     page.get_by_role("grid").focus()
     page.keyboard.press("Control+End")
+    page.locator("[aria-rowindex='201'] [aria-colindex='201']").wait_for()  # drawn once the grid has scrolled there
     active = page.get_by_role("grid").get_attribute("aria-activedescendant")
     assert page.locator(f"[id='{active}']").is_visible()
     assert page.locator(f"[id='{active}']").get_attribute("aria-colindex") == "201"
