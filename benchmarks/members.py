@@ -28,12 +28,23 @@ def squared(members):
     return stacking.least_squares([member.scores for member in members])
 
 
+def turned(rows, distance):
+    """Return the kind of metrics whose directions are any."""
+    return [metric.Kind(distance == "axes", distance)]
+
+
 VARIANTS = {
     "weights of least squares": (tuned, "worthwhile_weights", squared),
     "costly members in any case": (tuned, "worthwhile_weights", stacking.stack_weights),
     "no correction of the decision": (decision, "CORRECTED_CLASSES", 2),
     "a larger ridge of the correction": (decision, "CORRECTION_RIDGES", (100.0, 0.01)),
-    "metrics of directions of any kind": (metric, "_kinds", lambda rows: (False,)),
+    "metrics of directions of any kind": (
+        metric,
+        "_kinds",
+        lambda rows, distance: [metric.Kind(distance == "axes", distance)],
+    ),
+    "straight distances alone": (tuned, "CASES", {"straight": True}),
+    "distances along axes of one size": (regions, "AXES_UNITS", (1.0,)),
     "24 knots": (pairs, "CURVE_KNOTS", pairs.CURVE_KNOTS[3:]),
     "no rows remembered with a network": (tuned, "JOINED_ROWS", (1, 0)),
     "regions of 3,000 rows": (regions.cut_boxes, "__defaults__", (3000,)),

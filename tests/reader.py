@@ -103,7 +103,8 @@ def _raw(kind, readout, network, initial):
     if kind == "pairs":
         return _drawn(readout, initial)
     coordinates = (initial - readout.metric.mean) @ readout.metric["map"]
-    distance = np.linalg.norm(coordinates[:, None] - readout.cases, axis=2)
+    along = readout.metric.value.get("distance") == "axes"
+    distance = np.linalg.norm(coordinates[:, None] - readout.cases, ord=1 if along else 2, axis=2)
     if kind == "regions":
         low, high = readout.boxes.low, readout.boxes.high
         inside = ((initial[:, None] > low) & (initial[:, None] <= high)).all(axis=2)

@@ -263,6 +263,12 @@ def test_the_format_suffices_to_predict(name, version):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
+def test_the_format_suffices_to_predict_by_both_distances(shared, wine, tmp_path):
+    found = reader.scores(reader.read(shared.save(tmp_path / "model.cogmap")), wine[0].to_numpy()[:20])
+    expected = shared.decision_function(wine[0][:20])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
 def test_metadata_tell_where_a_model_comes_from(wine, tmp_path):
     data = tmp_path / "wine.csv"
     wine[0].to_csv(data)

@@ -41,11 +41,13 @@ def sound(iris, tmp_path_factory):
 
 
 def resolved(content, path):
-    """Return a path with the number of the first member that reads innovations alone, or remembers rows."""
+    """Return a path with the numbers of members: that reads innovations alone, or remembers rows by either distance."""
     members = mutations.document_of(content)["model"]["fitted"]["_members"]["members"]
-    for kind in ("innovations", "regions"):
-        number = next(i for i, member in enumerate(members) if member["readout"]["type"] == kind)
-        path = path.replace(kind.upper(), str(number))
+    kinds = [member["readout"]["type"] for member in members]
+    straight = kinds.index("regions")
+    numbers = {"INNOVATIONS": kinds.index("innovations"), "REGIONS": straight, "AXES": straight + 1}
+    for name, number in numbers.items():
+        path = path.replace(name, str(number))
     return path
 
 
@@ -60,6 +62,7 @@ def at(document, path):
 FITTED, NETWORK = "model.fitted.", "model.fitted._members.networks.0."
 READOUT = "model.fitted._members.members.INNOVATIONS.readout."
 REGIONS = "model.fitted._members.members.REGIONS.readout.value."
+AXES = "model.fitted._members.members.AXES.readout.value."
 EDITS = [
     ("format", 3, "it has format 3 and was written by 'cogmap [^']+', but cogmap .* reads formats up to 2"),
     ("format", "1", "its format is '1', which is none"),
@@ -118,6 +121,7 @@ EDITS = [
     (f"{FITTED}_network_names", ["a", "a"], "_network_names must be one name for each network"),
     (f"{READOUT}type", "os.system", "type must be one of states, innovations, increments, cases, pairs, regions"),
     (f"{READOUT}type", "states", "value lacks 'bias'"),
+    (f"{REGIONS}metric.distance", "turned", "distance must be one of straight, axes"),
 ]
 
 
@@ -129,6 +133,17 @@ def test_what_does_not_fit_is_refused(sound, path, value, sentence):
     parent[key] = value
     with pytest.raises(ModelFileError, match=f"edited.cogmap' cannot be loaded: .*{sentence}"):
         load(mutations.sealed(document, load_tensors(content)))
+
+
+def test_a_metric_without_a_distance_is_straight(sound, iris):
+    """Earlier files do not name it."""
+    content, load = sound
+    for path, same in ((REGIONS, True), (AXES, False)):
+        document = mutations.document_of(content)
+        metric, _ = at(document, resolved(content, f"{path}metric.distance"))
+        del metric["distance"]
+        found = load(mutations.sealed(document, load_tensors(content)))
+        assert (found.decision_function(iris[0]) == load(content).decision_function(iris[0])).all() == same
 
 
 def _one_knot(lengths):
@@ -163,6 +178,7 @@ ARRAYS = [
     (f"{READOUT}value.basis.map", lambda a: a[1:, 1:], "whiten has size .* where .* is expected"),
     (f"{READOUT}value.shrink", lambda a: a[1:], "shrink has size . where . is expected"),
     (f"{READOUT}value.shrink", lambda a: -a, "shrink must be numbers from 0 on"),
+    (f"{AXES}metric.map", lambda a: a + 1, "map must be diagonal where distances are sums along the axes"),
     (f"{REGIONS}ends", lambda a: a + 1, "ends must be the ends of regions that hold all cases"),
     (f"{REGIONS}ends", lambda a: np.r_[a, a], "ends has size 2 where 1 is expected"),
     (f"{REGIONS}boxes.low", lambda a: a + 9, "boxes must be boxes whose lower sides are below their upper ones"),
