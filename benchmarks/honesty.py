@@ -1,6 +1,6 @@
 """Whether scores from outside are as good as scores of new rows, where a metric has been learned.
 
-Run:  COGMAP_MORE=… python benchmarks/honesty.py [--max-rows 1100]
+Run:  COGMAP_MORE=… python benchmarks/honesty.py [--distance axes] [--min-rows 100] [--max-rows 1100]
 
 Remembered rows are fitted to the first of five folds of every set. Three squared errors: of leave-one-out in the metric
 that all rows taught; of leave-one-out in a metric that knows nothing of the row, which the stack is given; and of the
@@ -44,12 +44,15 @@ def errors(name, distance):
 def main():
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--min-rows", type=int, default=100, help="sets of fewer rows are left out: ten held out say little"
+    )
     parser.add_argument("--max-rows", type=int, default=1100, help="sets of more rows are left out")
     parser.add_argument("--distance", choices=["straight", "axes"], default="straight")
     arguments = parser.parse_args()
     print("| set | blind | from outside | held out |\n|---|---|---|---|")
     table = []
-    for name in [name for name in names("more") if ROWS[name] <= arguments.max_rows]:
+    for name in [name for name in names("more") if arguments.min_rows <= ROWS[name] <= arguments.max_rows]:
         table.append(errors(name, arguments.distance))
         print(f"| {name} | {' | '.join(f'{error:.3f}' for error in table[-1])} |", flush=True)
     print(f"| mean of {len(table)} | {' | '.join(f'{error:.4f}' for error in np.mean(table, axis=0))} |")
