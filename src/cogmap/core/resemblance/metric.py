@@ -148,11 +148,16 @@ def learn_metrics(rows: Examples, codes: Codes) -> list[LearnedMetric]:
         Lesson(rows.some(some_of(taught)), rows.some(some_of(own))) for taught, own in zip(others, judges, strict=True)
     ]
     # The first folds choose, if their rows are enough; the metrics of the others follow.
-    n_asked = next((k for k in range(1, n_folds) if sum(map(len, judges[:k])) >= METRIC_JUDGES), n_folds)
+    n_asked = n_choosing([len(own) for own in judges])
     best = min((_walk(lessons[:n_asked], single) for single in _kinds(rows)), key=lambda walk: walk.error)
     following = side_by_side(lambda lesson: _followed(lesson.taught, best), lessons[n_asked:])
     metric = _followed(rows.some(some_of(order)), best)
     return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, [*best.metrics, *following], strict=True)))]
+
+
+def n_choosing(sizes: Sequence[int]) -> int:
+    """Return how many of the first folds have rows enough to choose by, given the rows of each."""
+    return next((k for k in range(1, len(sizes)) if sum(sizes[:k]) >= METRIC_JUDGES), len(sizes))
 
 
 def some_of(order: Codes, most: int = METRIC_ROWS) -> Codes:
@@ -288,7 +293,8 @@ class Ridge:
         Of a metric that stretches single concepts the diagonal is all that is asked for, and the rest is 0.
         """
         n, n_classes = coefficients.shape
-        at, Z, L = some_of(np.arange(n), max(METRIC_GRADIENTS // n_classes, 1)), self.coordinates, self.metric.map
+        most = next(gradients for rows, gradients in METRIC_GRADIENTS.items() if n <= rows)
+        at, Z, L = some_of(np.arange(n), max(most // n_classes, 1)), self.coordinates, self.metric.map
         pull, root, there = self._pull(at), np.sqrt(self.rows.weight[at])[:, None], Z[at]
         total = np.zeros(L.shape)
         for own in _combined(coefficients).T:
