@@ -25,17 +25,17 @@ from cogmap.core.resemblance.regions import fit_regions
 from cogmap.core.sums.space import NUMPY
 
 
-def errors(name):
+def errors(name, distance):
     """Return the three errors of a set."""
     X, y = load(name)
     train, test = next(iter(StratifiedKFold(5, shuffle=True, random_state=SEEDS["more"]).split(X, y)))
     model = LTCNClassifier(max_iter=0).fit(X[train], y[train]).fitted_.networks[0]
     target, one = np.eye(y.max() + 1), np.ones(len(train))
     rows = Examples(model.concepts(X[train]), target[y[train]], one)
-    fit = fit_regions(rows, y[train], one)
+    fit = fit_regions(rows, y[train], one, distance)
     cases = fit.readout.metric(rows.initial)
     penalty = CASE_PENALTIES[np.abs(CASE_PENALTIES - fit.alpha).argmin()]
-    blind = solve_dual(lower_kernel(cases), rows.target, one, one, penalty).outside
+    blind = solve_dual(lower_kernel(fit.readout.metric, cases), rows.target, one, one, penalty).outside
     held_out = raw_scores(fit.readout, NUMPY, model.network, model.concepts(X[test]))
     pairs = ((blind, y[train]), (fit.outside, y[train]), (held_out, y[test]))
     return [((scores - target[codes]) ** 2).sum(axis=1).mean() for scores, codes in pairs]
@@ -45,11 +45,12 @@ def main():
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--max-rows", type=int, default=1100, help="sets of more rows are left out")
+    parser.add_argument("--distance", choices=["straight", "axes"], default="straight")
     arguments = parser.parse_args()
     print("| set | blind | from outside | held out |\n|---|---|---|---|")
     table = []
     for name in [name for name in names("more") if ROWS[name] <= arguments.max_rows]:
-        table.append(errors(name))
+        table.append(errors(name, arguments.distance))
         print(f"| {name} | {' | '.join(f'{error:.3f}' for error in table[-1])} |", flush=True)
     print(f"| mean of {len(table)} | {' | '.join(f'{error:.4f}' for error in np.mean(table, axis=0))} |")
 

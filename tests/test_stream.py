@@ -101,19 +101,20 @@ def test_a_tuned_fit_in_passes_is_the_fit_at_once(rows, monkeypatch):
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize(("terms", "remembered"), [("auto", [None, 5]), (None, [None]), (3, [3])])
-def test_many_rows_are_remembered_and_judged_where_others_are(terms, remembered, rows, monkeypatch):
+@pytest.mark.parametrize(("place", "cases"), [(1, True), (2, "axes")])
+def test_many_rows_are_remembered_and_judged_where_others_are(place, cases, terms, remembered, rows, monkeypatch):
     """A stack of remembered rows alone, fewer of which judge: what these say holds for rows that were not seen."""
     X, y = rows
     monkeypatch.setattr(judges, "JUDGES", 90)
-    monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.eye(len(members))[-1])
+    monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.eye(len(members))[place])
     model = LTCNClassifierCV(inner="slopes", terms=terms, pairs=False)
     found = stream.fit(blocks_of(110, X[::2], y[::2]), model)
     assert found.cv_results_["param_terms"][0] == (None if terms == "auto" else terms)
-    assert found.cv_results_["param_terms"][1] in remembered
-    assert found.cv_results_["param_cases"].tolist() == [False, True]
+    assert found.cv_results_["param_terms"][place] in remembered
+    assert found.cv_results_["param_cases"][place] == cases
     [(member, _)] = found.fitted_.members
     assert len(member.readout.cases) == N_ROWS / 2
-    said, shown = -found.cv_results_["loo_error"][1], 1 - found.score(X[1::2], y[1::2])
+    said, shown = -found.cv_results_["loo_error"][place], 1 - found.score(X[1::2], y[1::2])
     assert said == pytest.approx(shown, abs=0.15)  # 90 rows know it to .05
     in_memory = clone(model).fit(X[::2], y[::2])
     np.testing.assert_array_equal(in_memory.decision_function(X), found.decision_function(X))

@@ -17,7 +17,9 @@ from sklearn.utils.estimator_checks import (
 )
 
 from cogmap import LTCNClassifier, LTCNClassifierCV, NoInformationWarning
+from cogmap.core.constants import AXES_CONCEPTS
 from cogmap.core.decision.decision import class_covariance, decide
+from cogmap.core.resemblance import metric
 from cogmap.core.sums.rows import JudgeScores
 from cogmap.estimators import tuned
 from cogmap.estimators.stacking import ONE_HOT, least_squares, stack_weights, worthwhile_weights
@@ -108,12 +110,12 @@ def test_a_stack_has_the_least_log_loss_that_scores_of_one_decision_allow(rng):
     np.testing.assert_allclose(found, expected / expected.sum(), atol=2e-3)  # the smoothing of 1 / (n + 2)
 
 
-def test_rows_are_remembered_for_each_number_of_terms_and_with_a_network(wine, monkeypatch):
+def test_rows_are_remembered_by_both_distances_and_with_a_network(wine, monkeypatch):
     monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.eye(len(members))[-1])
     monkeypatch.setattr(tuned, "JOINED_ROWS", (178, 178))
     search = LTCNClassifierCV(inner="slopes", pairs=False).fit(*wine)
     tried = [(params["terms"], params["cases"]) for params in search.cv_results_["params"]]
-    assert tried == [(None, False), (5, False), (None, True), (5, True), (None, "joined")]
+    assert tried == [(None, False), (5, False), (None, True), (None, "axes"), (None, "joined")]
     alone = LTCNClassifier(inner="slopes", cases=True).fit(*wine)
     np.testing.assert_allclose(search.predict_proba(wine[0]), alone.predict_proba(wine[0]), atol=1e-9)
 
@@ -122,7 +124,39 @@ def test_rows_are_remembered_for_each_number_of_terms_and_with_a_network(wine, m
 def test_few_and_many_rows_are_remembered_apart_alone(wine, monkeypatch, sizes):
     monkeypatch.setattr(tuned, "JOINED_ROWS", sizes)
     search = LTCNClassifierCV(inner="slopes", pairs=False, terms=None).fit(*wine)
-    assert [params["cases"] for params in search.cv_results_["params"]] == [False, True]
+    assert [params["cases"] for params in search.cv_results_["params"]] == [False, True, "axes"]
+
+
+def test_many_concepts_are_compared_by_straight_distances_alone(rng):
+    X, y = rng.normal(size=(60, AXES_CONCEPTS + 1)), np.arange(60) % 2
+    for width, expected in ((AXES_CONCEPTS, [False, True, "axes"]), (AXES_CONCEPTS + 1, [False, True])):
+        search = LTCNClassifierCV(inner="slopes", pairs=False, terms=None).fit(X[:, :width], y)
+        assert [params["cases"] for params in search.cv_results_["params"]] == expected
+
+
+def test_more_rows_than_are_judged_in_folds_may_be_remembered_in_terms(rng, monkeypatch):
+    """Each network's concepts alone, by the squared error of rows that are left out: the smaller one is taken."""
+    for module in (tuned, metric):
+        monkeypatch.setattr(module, "METRIC_FOLDS", {200: 2})
+    remember, tried = tuned.remember, []
+
+    def error(fit):
+        raw, codes, weight = fit.scores
+        return float(weight @ ((raw - np.eye(2)[codes]) ** 2).sum(axis=1))
+
+    def compared(known, models, distance):
+        fit = remember(known, models, distance)
+        assert error(fit) == min(error(remember(known, [model], distance)) for model in models)
+        tried.append((distance, len(models)))
+        return fit
+
+    monkeypatch.setattr(tuned, "remember", compared)
+    X = rng.normal(size=(400, 3)).round(1)
+    y = (np.abs(X[:, 0]) > 0.7) ^ (rng.random(400) < 0.1)
+    for n, models in ((400, 2), (150, 1)):
+        tried.clear()
+        LTCNClassifierCV(inner="slopes", pairs=False, n_jobs=1).fit(X[:n], y[:n])
+        assert tried == [("straight", models), ("axes", models)]
 
 
 def test_many_features_are_not_multiplied_by_terms(rng):

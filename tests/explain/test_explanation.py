@@ -132,7 +132,7 @@ def test_members_that_share_a_network_share_its_concepts(wine):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.5))
         model = LTCNClassifierCV(inner="slopes", terms=None, pairs=False).fit(X[::4], y[::4])
-    assert len(model.fitted_.members) == 2
+    assert len(model.fitted_.members) == 3
     assert len(model.fitted_.networks) == 1
     explanation = model.explain(X[ROWS])
     assert np.abs(explanation.cases).max() > 0

@@ -127,7 +127,7 @@ def test_stacks_come_back_to_the_last_bit(name, wine, tmp_path):
 
 @pytest.fixture
 def shared(wine, monkeypatch):
-    """Return a stack of one network read twice, without and with cases."""
+    """Return a stack of one network that is read three times, without cases and with those of both distances."""
     monkeypatch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.5))
     return LTCNClassifierCV(inner="slopes", max_iter=3, terms=None, pairs=False).fit(*wine)
 
@@ -136,9 +136,10 @@ def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
     model = shared
     loaded = cogmap.load(model.save(tmp_path / "model.cogmap"))
     for each in (model, loaded):
-        (first, _), (second, _) = each.fitted_.members
-        assert first.network is second.network
-        assert first.concepts is second.concepts
+        first, *others = (member for member, _ in each.fitted_.members)
+        assert [other.readout.metric.distance for other in others] == ["straight", "axes"]
+        assert all(other.network is first.network for other in others)
+        assert all(other.concepts is first.concepts for other in others)
         assert len(each.fitted_.networks) == 1
         assert each.fitted_.networks[0] is first
     assert_same(loaded, model, wine[0])
@@ -289,7 +290,7 @@ def test_a_failed_save_leaves_the_old_file_alone(wine, tmp_path, monkeypatch):
 
 
 def test_one_network_has_one_map_to_its_concepts(shared, tmp_path):
-    (first, _), (second, weight) = shared.fitted_.members
+    (first, _), (second, weight), _ = shared.fitted_.members
     other = replace(second, concepts=replace(first.concepts)), weight
     shared.fitted_ = replace(shared.fitted_, members=(shared.fitted_.members[0], other))
     with pytest.raises(ModelFileError, match="two maps from features to the concepts of one network"):

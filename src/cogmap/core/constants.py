@@ -143,6 +143,13 @@ METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
 METRIC_CONCEPTS = 200
 """Most concepts for which directions other than those of single concepts are learned."""
 
+AXES_CONCEPTS, AXES_ROWS = 64, 400
+"""Most concepts for which distances are also added up along the axes, each concept being compared by itself; and most
+rows whose gradients a round then averages."""
+
+AXES_UNITS = (1.0, 2.0, 4.0, 8.0)
+"""Candidates for how many times as large such distances are: the nearer the rows, the less far each is to be heard."""
+
 PAIR_ROWS = 100
 """Least weight of rows for which `LTCNClassifierCV` tries curves and surfaces."""
 

@@ -64,8 +64,9 @@ class Explainable:
         Returns
         -------
         pandas.DataFrame
-            Columns ``network``, ``concept`` and ``share`` of squared distance, the largest first. Each network in whose
-            concepts rows are remembered has a metric of its own.
+            Columns ``network``, ``distance``, ``concept`` and ``share``, the largest first. A distance along ``"axes"``
+            is a sum over concepts, of which it is the share; of a ``"straight"`` one it is that of its square. Each
+            network in whose concepts rows are remembered, and each distance, has a metric of its own.
         """
         check_is_fitted(self)
         return resemblance_frame(self.fitted_)
@@ -76,8 +77,8 @@ class Explainable:
         Returns
         -------
         pandas.DataFrame
-            Columns ``network``, ``rule`` ("age is above 25 and hours is at most 40") and ``cases``, the number of
-            remembered rows.
+            Columns ``network``, ``distance``, ``rule`` ("age is above 25 and hours is at most 40") and ``cases``, the
+            number of remembered rows.
         """
         check_is_fitted(self)
         return regions_frame(self.fitted_)

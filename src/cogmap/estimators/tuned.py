@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, TERM_CONCEPTS, TERMS
+from ..core.constants import AXES_CONCEPTS, CASE_CONCEPTS, JOINED_ROWS, METRIC_FOLDS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, decide
 from ..core.fit.fit import NetworkFit, fit_network, joined, remember, remember_many
 from ..core.fit.fitted import distinct_networks, joint_outer
@@ -20,6 +20,7 @@ from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
 from ..core.fit.pairs import read_pairs
 from ..core.network.reasoning import Rule
+from ..core.resemblance.metric import Distance
 from ..core.sums.rows import Rows
 from ..core.sums.sources import Source
 from ..core.sums.statistics import Range
@@ -38,6 +39,15 @@ from .stacking import ONE_HOT, Candidate, loo_scores, together, worthwhile_weigh
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 TIE = 1e-9
 """Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
+
+CASES: dict[Distance, bool | str] = {"straight": True, "axes": "axes"}
+"""What results call remembered rows, by the distance in which they are compared."""
+
+MOST_CONCEPTS = {"straight": CASE_CONCEPTS, "axes": AXES_CONCEPTS}
+"""Most concepts in which rows are compared by a distance."""
+
+MOST_FURTHER = len(CASES) + 2
+"""Most members beside the grid: remembered rows, those that are read together with a network, and pairs."""
 
 GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 
@@ -61,14 +71,15 @@ class LTCNClassifierCV(NetworkClassifier):
         Scaling.
     terms : "auto", int, None or sequence of them, default="auto"
         Linguistic terms. ``"auto"`` is None and 5; None alone where terms would make more than 300 concepts; and for
-        more than 30,000 rows networks have none, and rows are remembered with 5 or none, as errs less.
+        more than 30,000 rows networks have none. Of more than 6,000 rows those that are remembered have 5 or none, as
+        errs less.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
-        1,500 of them, in a metric that the classes teach. ``"auto"`` remembers at most 100,000 rows, for each number of
-        `terms`, and 1,000 to 6,000 with a network too, as `LTCNClassifier` does, if the log loss falls by 3 % with
-        them; those with a weight are stored.
+        1,500 of them, in metrics that the classes teach, one of straight distances and, of up to 64 concepts, one of
+        distances along the axes. ``"auto"`` remembers at most 100,000 rows, and 1,000 to 6,000 with a network too, as
+        `LTCNClassifier` does, if the log loss falls by 3 % with them; those with a weight are stored.
     pairs : {"auto", False}, default="auto"
         Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
         concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
@@ -193,7 +204,7 @@ feature_importances_, fitted_
                 networks = self._lean([*networks, network], source)
             candidates = list(networks)
             if self.cases:
-                candidates += self._remembered(source, census, self._readers(networks), workers)
+                candidates += self._remembered(source, census, networks, workers)
                 candidates += self._joined(source, census, networks)
             if self.pairs:
                 candidates += self._with_pairs(source, census, networks)
@@ -205,35 +216,39 @@ feature_importances_, fitted_
             return None
         return int(self.n_jobs) if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(self.n_jobs))
 
-    def _readers(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the networks in whose concepts rows are remembered: the best of each number of terms."""
-        usual = (c for c in candidates if 0 < len(c.model.network.bias) <= CASE_CONCEPTS)
-        by_terms: dict[int | None, list[Candidate]] = {}
-        for candidate in usual:
-            by_terms.setdefault(candidate.params["terms"], []).append(candidate)
-        return [self._best(alike) for alike in by_terms.values()]
+    def _readers(self, networks: Sequence[Candidate], n_rows: int) -> list[Candidate]:
+        """Return the networks in whose concepts rows may be remembered.
+
+        It is the best of those with the fewest terms; of more rows than are judged in folds that of the others too.
+        """
+        usual = [c for c in networks if 0 < len(c.model.network.bias) <= CASE_CONCEPTS]
+        fewest = min((c.params["terms"] or 0 for c in usual), default=0)
+        plain = [c for c in usual if (c.params["terms"] or 0) == fewest]
+        others = [c for c in usual if c not in plain] if n_rows > max(METRIC_FOLDS) else []
+        return [self._best(alike) for alike in (plain, others) if alike]
 
     def _remembered(
-        self, source: Source[Rows], census: Range, readers: Sequence[Candidate], workers: int | None
+        self, source: Source[Rows], census: Range, networks: Sequence[Candidate], workers: int | None
     ) -> Iterable[Candidate]:
-        """Remember rows in the concepts of networks; many rows maybe in terms that no network was fitted with."""
+        """Remember rows by both distances, in the concepts of one of the networks; many rows maybe in further terms."""
+        readers = self._readers(networks, source.n_rows)
 
-        def few(reader: Candidate) -> Candidate:
-            start = time.perf_counter()
-            return self._candidate(reader.params | {"cases": True}, remember(reader.network), start)
+        def fitted(distance: Distance) -> Candidate:
+            start, first = time.perf_counter(), readers[0]
+            if source.single:
+                fit = remember(first.network, [own.model for own in readers if comparable(own, distance)], distance)
+            else:
+                fit = remember_many(source, census, first.network, self._in_terms(first, census, distance), distance)
+            known = (own.params for own in readers if own.model.concepts is fit.model.concepts)
+            params = next(known, first.params | {"terms": TERMS})
+            return self._candidate(params | {"cases": CASES[distance]}, fit, start)
 
-        def many(reader: Candidate) -> Candidate:
-            start, other = time.perf_counter(), self._in_terms(reader, census)
-            network = remember_many(source, census, reader.network, other)
-            own = network.model.concepts is reader.model.concepts
-            params = reader.params if own or other is None else reader.params | {"terms": other.terms}
-            return self._candidate(params | {"cases": True}, network, start)
+        return side_by_side(fitted, [one for one in CASES if readers and comparable(readers[0], one)], workers)
 
-        return side_by_side(few if source.single else many, readers, workers)
-
-    def _in_terms(self, reader: Candidate, census: Range) -> Settings | None:
+    def _in_terms(self, reader: Candidate, census: Range, distance: Distance) -> Settings | None:
         """Return a configuration with the terms that "auto" would try if rows were few; None where it would not."""
-        if not isinstance(self.terms, str) or TERMS * self.n_features_in_ > TERM_CONCEPTS:
+        most = min(TERM_CONCEPTS, MOST_CONCEPTS[distance])
+        if not isinstance(self.terms, str) or TERMS * self.n_features_in_ > most:
             return None
         [settings] = self._member({name: reader.params[name] for name in GRID} | {"terms": TERMS}).settings(census)
         return settings
@@ -242,7 +257,8 @@ feature_importances_, fitted_
         """Return the best network without terms, if its rows are neither few nor many."""
         if not self.cases or not source.single or not JOINED_ROWS[0] <= source.n_rows <= JOINED_ROWS[1]:
             return None
-        return next(iter(self._readers([c for c in networks if c.params["terms"] is None])), None)
+        plain = [c for c in networks if c.params["terms"] is None]
+        return next(iter(self._readers(plain, source.n_rows)), None)
 
     def _lean(self, networks: Sequence[Candidate], source: Source[Rows]) -> list[Candidate]:
         """Let go of innovations that will not be read again: of many networks they would take much memory."""
@@ -369,7 +385,7 @@ feature_importances_, fitted_
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
             size = prod(len(self._values(name)) for name in GRID)
-            if not size <= len(self.cv_results_["params"]) <= size + len(self._values("terms")) + 2:
+            if not size <= len(self.cv_results_["params"]) <= size + MOST_FURTHER:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()
         super().check_stored()
@@ -387,6 +403,11 @@ feature_importances_, fitted_
             "mean_fit_time": np.array([c.seconds for c in candidates]),
             "stack_weight": weights,
         }
+
+
+def comparable(reader: Candidate, distance: Distance) -> bool:
+    """Say whether the concepts of a network are few enough for a distance."""
+    return len(reader.model.network.bias) <= MOST_CONCEPTS[distance]
 
 
 def as_grid(value: Any) -> list[Any]:

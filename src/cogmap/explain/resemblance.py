@@ -1,6 +1,7 @@
 """What makes rows alike for a model: how far each concept counts in its metrics, and the rules of its regions.
 
-Distances are ‖(a − v) L‖ of initial states a and v. The diagonal of L Lᵀ says how far each concept counts by itself.
+Distances are ‖(a − v) L‖ of initial states a and v, straight ones or sums along the axes. The diagonal of L Lᵀ says how
+far each concept counts by itself in a straight one; in a sum it is the diagonal of L, which has no other entries.
 """
 
 from typing import Any
@@ -18,11 +19,13 @@ def resemblance_frame(fitted: Fitted) -> Any:
     pandas = module("pandas", "explain")
     lines = []
     for name, model in _remembering(fitted):
-        stretch = (model.readout.metric.map**2).sum(axis=1)
-        concepts = model.concepts.names(fitted.feature_names)
-        lines += [(name, concept, share) for concept, share in zip(concepts, stretch / stretch.sum(), strict=True)]
-    frame = pandas.DataFrame(lines, columns=["network", "concept", "share"])
-    return frame.sort_values(["network", "share"], ascending=[True, False], kind="stable", ignore_index=True)
+        metric = model.readout.metric
+        stretch = np.diagonal(metric.map) if metric.distance == "axes" else (metric.map**2).sum(axis=1)
+        shares = zip(model.concepts.names(fitted.feature_names), stretch / stretch.sum(), strict=True)
+        lines += [(name, metric.distance, concept, share) for concept, share in shares]
+    frame = pandas.DataFrame(lines, columns=["network", "distance", "concept", "share"])
+    order = ["network", "distance", "share"]
+    return frame.sort_values(order, ascending=[True, False, False], kind="stable", ignore_index=True)
 
 
 def regions_frame(fitted: Fitted) -> Any:
@@ -32,8 +35,9 @@ def regions_frame(fitted: Fitted) -> Any:
     for name, model in _remembering(fitted):
         boxes, sizes = model.readout.boxes, np.diff(model.readout.ends, prepend=0)
         for low, high, size in zip(boxes.low, boxes.high, sizes.tolist(), strict=True):
-            lines.append((name, rule(model.concepts, fitted.feature_names, low, high), size))
-    return pandas.DataFrame(lines, columns=["network", "rule", "cases"])
+            text = rule(model.concepts, fitted.feature_names, low, high)
+            lines.append((name, model.readout.metric.distance, text, size))
+    return pandas.DataFrame(lines, columns=["network", "distance", "rule", "cases"])
 
 
 def rule(concepts: Concepts, features: tuple[str, ...], low: Any, high: Any) -> str:

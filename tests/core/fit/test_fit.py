@@ -190,13 +190,15 @@ def test_the_order_of_the_rows_stays_within_the_contract(rng, monkeypatch):
 
 
 @pytest.mark.parametrize("few", [False, True])
-def test_the_rows_that_judge_are_remembered(few, rng, monkeypatch):
+@pytest.mark.parametrize("distance", ["straight", "axes"])
+def test_the_rows_that_judge_are_remembered(distance, few, rng, monkeypatch):
     rows = rows_of(*problem(rng, 500))
     known = fit(at_once(rows) if few else blocks_of(rows), rows, monkeypatch, few=few)
     judges = known.judges
-    remembering = remember(known)
+    remembering = remember(known, [known.model], distance)
     inside = remembering.model.one_hot_scale(remembering.model.raw(judges.X))
     assert isinstance(remembering.model.readout, RegionReadout)
+    assert remembering.model.readout.metric.distance == distance
     assert remembering.model.network is known.model.network
     assert len(remembering.model.readout.cases) == len(judges.codes) == len(remembering.scores.raw)
     np.testing.assert_allclose(class_covariance(inside, judges.codes, judges.weight), remembering.between, atol=1e-9)

@@ -9,12 +9,15 @@ from cogmap.core.resemblance import metric as metrics
 from cogmap.core.resemblance.metric import (
     PART,
     Examples,
+    Kind,
     Metric,
     Ridge,
+    coordinates,
     first_metric,
     kernel,
     learn_metrics,
     n_choosing,
+    resemblance,
     spread,
     taught_metric,
 )
@@ -28,22 +31,34 @@ def examples(rng, n=60, m=4, kind="fractional"):
     return Examples(initial, np.eye(2)[codes], weights(kind, n, rng)[0]), codes
 
 
-def some_metric(rng, m=4):
+KINDS = [Kind(False), Kind(True), Kind(True, "axes")]
+CDIST = {"straight": "euclidean", "axes": "cityblock"}
+
+
+def some_metric(rng, m=4, distance="straight"):
+    if distance == "axes":
+        return Metric(rng.random(m), np.diag(rng.uniform(0.5, 2, m)), distance)
     return Metric(rng.random(m), np.eye(m) + rng.normal(size=(m, m)) / 5)
 
 
+def similar(metric, one, other):
+    """Return exp(−distance) as scipy has it."""
+    return np.exp(-cdist(metric(one), metric(other), CDIST[metric.distance]))
+
+
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_a_ridge_is_the_bordered_system(kind, rng):
+@pytest.mark.parametrize("distance", CDIST)
+def test_a_ridge_is_the_bordered_system(distance, kind, rng):
     rows, _ = examples(rng, kind=kind)
     judged, _ = examples(rng, 20)
-    metric = some_metric(rng)
+    metric = some_metric(rng, distance=distance)
     ridge = Ridge.of(rows, metric, judged)
     found = ridge.coefficients(5)
-    Z, V = metric(rows.initial), metric(judged.initial)
-    a, q = bordered(np.exp(-cdist(Z, Z)), rows.target, CASE_PENALTIES[5] / rows.weight)
+    Z, V = rows.initial, judged.initial
+    a, q = bordered(similar(metric, Z, Z), rows.target, CASE_PENALTIES[5] / rows.weight)
     np.testing.assert_allclose(found[0], a, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(found[1], q, rtol=1e-6)
-    error = judged.weight @ ((np.exp(-cdist(V, Z)) @ a + q - judged.target) ** 2).sum(axis=1)
+    error = judged.weight @ ((similar(metric, V, Z) @ a + q - judged.target) ** 2).sum(axis=1)
     assert ridge.judgement(5).error == pytest.approx(error)
     np.testing.assert_array_equal(ridge.judgement(5).coefficients, found[0])
 
@@ -69,24 +84,44 @@ def test_the_penalty_is_that_of_the_least_error(start, rng):
 
 
 @pytest.mark.parametrize(("most", "at"), [(60, range(30)), (6, [0, 14, 29])])
-def test_directions_are_the_outer_products_of_gradients(most, at, rng, monkeypatch):
+@pytest.mark.parametrize("distance", CDIST)
+def test_directions_are_the_outer_products_of_gradients(distance, most, at, rng, monkeypatch):
     """Against central differences of the scores; a row's resemblance to itself has no gradient."""
     monkeypatch.setattr(metrics, "METRIC_GRADIENTS", {29: 1, 30: most})
     rows, _ = examples(rng, 30)
-    metric = some_metric(rng)
+    metric = some_metric(rng, distance=distance)
     ridge = Ridge.of(rows, metric)
     a = rng.normal(size=(30, 2))
 
     def score(x, i):
         others = np.delete(np.arange(30), i)
-        return np.exp(-cdist(metric(x[None]), metric(rows.initial[others])))[0] @ a[others]
+        return similar(metric, x[None], rows.initial[others])[0] @ a[others]
 
     expected, h = np.zeros((4, 4)), 1e-5
     for i in at:
         x = rows.initial[i]
         gradient = np.array([(score(x + h * e, i) - score(x - h * e, i)) / (2 * h) for e in np.eye(4)])
         expected += rows.weight[i] * gradient @ gradient.T
-    np.testing.assert_allclose(ridge.directions(a, False), expected, rtol=1e-6, atol=1e-8)
+    expected = np.diag(np.diagonal(expected)) if distance == "axes" else expected
+    np.testing.assert_allclose(ridge.directions(a, distance == "axes"), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_rows_that_agree_along_an_axis_pull_neither_way(rng):
+    """Where all rows agree in a concept, scores cannot depend on it; a difference to one side would say they do."""
+    rows, _ = examples(rng, 30)
+    rows.initial[:, 2] = 0.3
+    found = Ridge.of(rows, some_metric(rng, distance="axes")).directions(rng.normal(size=(30, 2)), True)
+    assert found[2, 2] == 0 < np.diagonal(found)[[0, 1, 3]].min()
+
+
+def test_of_many_rows_some_say_how_scores_change_along_axes(rng, monkeypatch):
+    rows, _ = examples(rng, 30)
+    ridge, a = Ridge.of(rows, some_metric(rng, distance="axes")), rng.normal(size=(30, 2))
+    monkeypatch.setattr(metrics, "METRIC_GRADIENTS", {30: 6})
+    few = ridge.directions(a, True)
+    monkeypatch.undo()
+    monkeypatch.setattr(metrics, "AXES_ROWS", 3)
+    np.testing.assert_array_equal(ridge.directions(a, True), few)
 
 
 def test_directions_of_single_concepts_are_the_diagonal(rng):
@@ -107,46 +142,58 @@ def test_classes_whose_coefficients_add_up_to_zero_are_one_fewer(n_classes, left
 
 
 @pytest.mark.parametrize("n", [1, PART, PART + 1, 3 * PART])
-def test_a_kernel_is_the_resemblance_of_all_rows_to_each_other(n, rng):
-    cases = rng.normal(size=(n, 3))
-    np.testing.assert_allclose(kernel(cases), np.exp(-cdist(cases, cases)), atol=1e-7)
+@pytest.mark.parametrize("distance", CDIST)
+def test_a_kernel_is_the_resemblance_of_all_rows_to_each_other(distance, n, rng):
+    rows, metric = rng.random((n, 3)), some_metric(rng, 3, distance)
+    np.testing.assert_allclose(kernel(metric, metric(rows)), similar(metric, rows, rows), atol=1e-7)
 
 
-@pytest.mark.parametrize("single", [False, True])
-def test_a_taught_metric_stretches_along_what_matters(single, rng):
+@pytest.mark.parametrize("distance", CDIST)
+def test_resemblance_is_the_same_in_every_space(distance, space, rng):
+    rows, cases, metric = rng.random((20, 3)), rng.random((7, 3)), some_metric(rng, 3, distance)
+    found = resemblance(space, metric, coordinates(space, metric, space.put(rows)), metric(cases))
+    np.testing.assert_allclose(space.host(found), similar(metric, rows, cases), atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_taught_metric_stretches_along_what_matters(kind, rng):
     rows, _ = examples(rng, 200, kind="ones")
     directions = np.outer([3.0, 4.0, 0, 0], [3.0, 4.0, 0, 0])
-    metric = taught_metric(rows, directions, single)
+    metric = taught_metric(rows, directions, kind)
+    assert metric.distance == kind.distance
     assert (pdist(metric(rows.initial)) ** 2).mean() == pytest.approx(1, rel=1 / 150)
-    root = np.diag([0.75, 1, 0, 0]) if single else directions / 25
+    root = np.diag([0.75, 1, 0, 0]) if kind.single else directions / 25
     expected = root + METRIC_FLOOR * np.eye(4)
     np.testing.assert_allclose(metric.map / metric.map[1, 1], expected / expected[1, 1], atol=1e-12)
 
 
-@pytest.mark.parametrize("single", [False, True])
-def test_the_first_metric_has_unit_mean_square_distance(single, rng):
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_metric_has_unit_mean_square_distance(kind, rng):
     rows, _ = examples(rng, 300, kind="ones")
-    assert (pdist(first_metric(rows, single)(rows.initial)) ** 2).mean() == pytest.approx(1, rel=1 / 250)
+    assert (pdist(first_metric(rows, kind)(rows.initial)) ** 2).mean() == pytest.approx(1, rel=1 / 250)
 
 
 @pytest.mark.parametrize("n", [40, 700, 2000, pytest.param(7000, marks=pytest.mark.slow)])
-def test_a_learned_metric_forgets_what_is_noise(n, rng):
+@pytest.mark.parametrize("distance", CDIST)
+def test_a_learned_metric_forgets_what_is_noise(distance, n, rng):
     rows, codes = examples(rng, n, kind="ones")
-    every = learn_metrics(rows, codes)
+    every = learn_metrics(rows, codes, distance)
     for learned in every:
+        assert {learned.metric.distance, *(own.distance for _, own in learned.folds)} == {distance}
         stretch = np.sqrt((learned.metric.map**2).sum(axis=1))
         assert stretch[0] > 3 * stretch[2:].max()
         if learned.folds:
             assert sorted(np.concatenate([judged for judged, _ in learned.folds])) == list(range(n))
     if n > max(METRIC_FOLDS):
         alone = [np.count_nonzero(learned.metric.map) == rows.initial.shape[1] for learned in every]
-        assert alone == [False, True]
+        assert alone == ([True] if distance == "axes" else [False, True])
 
 
-def test_a_fold_is_judged_by_a_metric_that_knows_nothing_of_it(rng):
+@pytest.mark.parametrize("distance", CDIST)
+def test_a_fold_is_judged_by_a_metric_that_knows_nothing_of_it(distance, rng):
     """Where noise is all there is, honest scores are no better than the shares of the classes."""
     noise = Examples(rng.random((120, 30)), np.eye(2)[rng.integers(0, 2, 120)], np.ones(120))
-    [learned] = learn_metrics(noise, noise.target.argmax(axis=1))
+    [learned] = learn_metrics(noise, noise.target.argmax(axis=1), distance)
     error = 0.0
     for judged, metric in learned.folds:
         others = noise.some(np.setdiff1d(np.arange(120), judged))
@@ -166,7 +213,7 @@ def test_as_few_folds_choose_as_have_rows_enough(sizes, n):
 @pytest.mark.parametrize("single", [False, True])
 def test_metrics_that_follow_are_taught_as_those_that_choose(single, rng):
     lessons = [metrics.Lesson(examples(rng, 80)[0], examples(rng, 40)[0]) for _ in range(2)]
-    walk = metrics._walk(lessons, single)
+    walk = metrics._walk(lessons, metrics.Kind(single))
     assert len(walk.penalties) > 1
     for lesson, expected in zip(lessons, walk.metrics, strict=True):
         found = metrics._followed(lesson.taught, walk)

@@ -26,13 +26,13 @@ def problem(rng, n, kind="ones"):
 
 
 @cache
-def fitted_in_small_regions(n, kind):
+def fitted_in_small_regions(n, kind, distance):
     """Return rows, new rows and their fit, which is that of every space."""
     rng = np.random.default_rng(0)
     rows, codes, unit = problem(rng, n, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions.cut_boxes, "__defaults__", (50,))
-        return rows, rng.random((30, 3)), fit_regions(rows, codes, unit)
+        return rows, rng.random((30, 3)), fit_regions(rows, codes, unit, distance)
 
 
 def test_boxes_hold_every_row_once_and_few_each(rng):
@@ -71,8 +71,9 @@ def test_what_is_inside_is_the_same_in_every_space(space, rng):
 
 
 @pytest.mark.parametrize(("n", "kind"), [*((120, kind) for kind in WEIGHTS), (900, "fractional")])
-def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, space):
-    rows, new, fit = fitted_in_small_regions(n, kind)
+@pytest.mark.parametrize(("distance", "scipys"), [("straight", "euclidean"), ("axes", "cityblock")])
+def test_scores_are_those_of_the_kernel_ridge_of_each_region(distance, scipys, n, kind, space):
+    rows, new, fit = fitted_in_small_regions(n, kind, distance)
     network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
     readout = fit.readout
     region, of_new = readout.boxes.codes(rows.initial), readout.boxes.codes(new)
@@ -81,11 +82,12 @@ def test_scores_are_those_of_the_kernel_ridge_of_each_region(n, kind, space):
         own = region == k
         cases = readout.metric(rows.initial[own])
         assert len(cases) <= 50
-        a, q = bordered(np.exp(-cdist(cases, cases)), rows.target[own], fit.alpha / rows.weight[own])
-        alike = np.exp(-cdist(readout.metric(new), cases))
+        among = np.exp(-cdist(cases, cases, scipys))
+        a, q = bordered(among, rows.target[own], fit.alpha / rows.weight[own])
+        alike = np.exp(-cdist(readout.metric(new), cases, scipys))
         scores[of_new == k] = (alike @ a + q)[of_new == k]
         resembles[:, readout.regions[k]] = np.where(of_new[:, None] == k, alike, 0)
-        np.testing.assert_allclose(fit.fitted[own], np.exp(-cdist(cases, cases)) @ a + q, atol=1e-6)
+        np.testing.assert_allclose(fit.fitted[own], among @ a + q, atol=1e-6)
     there = space.put(new)
     np.testing.assert_allclose(space.host(raw_scores(readout, space, network, there)), scores, atol=1e-6)
     np.testing.assert_allclose(space.host(readout.resemblance(space, there)), resembles, atol=1e-6)
@@ -105,7 +107,7 @@ def test_of_many_rows_the_regions_choose_the_kind_of_metric(seed, monkeypatch):
         rows = rows._replace(target=np.eye(2)[codes])
     fit, kinds = fit_regions(rows, codes, unit), []
     for single in (False, True):
-        monkeypatch.setattr(metric, "_kinds", lambda rows, single=single: (single,))
+        monkeypatch.setattr(metric, "_kinds", lambda rows, distance, single=single: (metric.Kind(single),))
         kinds.append(fit_regions(rows, codes, unit))
     errors = [((one.outside - rows.target) ** 2).sum() for one in kinds]
     np.testing.assert_array_equal(fit.outside, kinds[int(np.argmin(errors))].outside)
@@ -120,14 +122,34 @@ def test_few_rows_are_one_region(rng):
     assert REGION_ROWS == 1500
 
 
+@pytest.mark.parametrize("sharp", [1, 3, 9, 27])
+def test_distances_along_axes_are_as_large_as_errs_least(sharp, monkeypatch):
+    """Each size alone, by the squared error of rows that are left out: the first that the next does not undercut."""
+    rng = np.random.default_rng(sharp)
+    initial = rng.random((500, 2))
+    codes = (np.sin(3 * sharp * initial[:, 0]) + 0.3 * rng.normal(size=500) > 0).astype(np.intp)
+    rows, ones = Examples(initial, np.eye(2)[codes], np.ones(500)), np.ones(500)
+    found, errors = fit_regions(rows, codes, ones, "axes"), []
+    for size in regions.AXES_UNITS:
+        monkeypatch.setattr(regions, "AXES_UNITS", (size,))
+        alone = fit_regions(rows, codes, ones, "axes")
+        errors.append(((alone.outside - rows.target) ** 2).sum())
+        monkeypatch.undo()
+        if alone.readout.metric.map[0, 0] == found.readout.metric.map[0, 0]:
+            break
+    assert errors[-1] == min(errors)
+    np.testing.assert_array_equal(alone.outside, found.outside)
+
+
 @pytest.mark.parametrize("n", [150, 900, pytest.param(2500, marks=pytest.mark.slow)])
-def test_outside_scores_are_as_good_as_those_of_new_rows(n, rng):
+@pytest.mark.parametrize("distance", ["straight", "axes"])
+def test_outside_scores_are_as_good_as_those_of_new_rows(distance, n, rng):
     """On rows that the fit has never seen, the error is what the scores from outside said."""
     rows, codes, unit = problem(rng, n)
     noisy = np.where(rng.random(n) < 0.2, 1 - codes, codes)
     new, new_codes, _ = problem(rng, 2000)
     new_codes = np.where(rng.random(2000) < 0.2, 1 - new_codes, new_codes)
-    fit = fit_regions(Examples(rows.initial, np.eye(2)[noisy], rows.weight), noisy, unit)
+    fit = fit_regions(Examples(rows.initial, np.eye(2)[noisy], rows.weight), noisy, unit, distance)
     network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
     predicted = raw_scores(fit.readout, NUMPY, network, new.initial)
     said = ((fit.outside - np.eye(2)[noisy]) ** 2).sum(axis=1).mean()

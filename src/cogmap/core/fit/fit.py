@@ -21,7 +21,7 @@ from ..decision.decision import class_covariance, judged_rows
 from ..readout.design import Design
 from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
 from ..readout.states import ReadoutFacts, inverse_one_hot
-from ..resemblance.metric import Examples
+from ..resemblance.metric import Distance, Examples
 from ..resemblance.regions import best_way, ways
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
@@ -131,13 +131,15 @@ def joined(source: Source[Rows], census: Range, settings: Settings, known: Netwo
     return replace(known.alone, model=model, solved=solution.solved, scores=solution.scores, between=solution.between)
 
 
-def remember(known: NetworkFit) -> NetworkFit:
-    """Read what the rows that judge say of their neighbours, in the concepts of a network."""
+def remember(known: NetworkFit, models: Sequence[Model], distance: Distance) -> NetworkFit:
+    """Read what the rows that judge say of their neighbours, in the concepts of the model in which these err least."""
     assert known.judges is not None
-    return _remembered(known, [known.model], known.judges, np.arange(len(known.judges.codes)))
+    return _remembered(known, models, known.judges, np.arange(len(known.judges.codes)), distance)
 
 
-def remember_many(source: Source[Rows], census: Range, known: NetworkFit, other: Settings | None) -> NetworkFit:
+def remember_many(
+    source: Source[Rows], census: Range, known: NetworkFit, other: Settings | None, distance: Distance
+) -> NetworkFit:
     """Read what more rows than judge say: in the concepts of a network, or of other settings where these err less."""
     models = [known.model]
     if other is not None:
@@ -145,10 +147,12 @@ def remember_many(source: Source[Rows], census: Range, known: NetworkFit, other:
         models.append(replace(known.model, concepts=plan.concepts, network=plan.network))
     n_concepts = max(len(model.network.bias) for model in models)
     rows, judged = choose_cases(source, census, min(CASE_ROWS, CASE_NUMBERS // n_concepts))
-    return _remembered(known, models, for_themselves(rows), judged)
+    return _remembered(known, models, for_themselves(rows), judged, distance)
 
 
-def _remembered(known: NetworkFit, models: Sequence[Model], rows: Rows, judged: Codes) -> NetworkFit:
+def _remembered(
+    known: NetworkFit, models: Sequence[Model], rows: Rows, judged: Codes, distance: Distance
+) -> NetworkFit:
     """Fit regions to rows, of which some judge, in the concepts of one of the models."""
     activation = known.model.network.activation
     zero, one = activation.ends
@@ -156,7 +160,7 @@ def _remembered(known: NetworkFit, models: Sequence[Model], rows: Rows, judged: 
     tried = [
         (model, way)
         for model in models
-        for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit)
+        for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit, distance)
     ]
     best = best_way([way for _, way in tried])
     model, fit = next(model for model, way in tried if way is best), best.fit()

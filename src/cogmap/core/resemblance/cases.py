@@ -86,7 +86,7 @@ class CaseReadout:
 
     def resemblance(self, space: Space, initial: DeviceArray) -> DeviceArray:
         """Return how much rows with these initial states resemble each case, shape (n, n_cases)."""
-        return resemblance(space, coordinates(space, self.metric, initial), self.cases)
+        return resemblance(space, self.metric, coordinates(space, self.metric, initial), self.cases)
 
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
         """Return the raw class scores of rows with these initial states as sums over innovations and cases."""
@@ -135,7 +135,7 @@ def fit_cases(
     metric, alpha, dual = _chosen(initial, features, target, sample_weight, unit)
     cases = metric(initial)
     if dual is None:
-        dual = solve_dual(lower_kernel(cases, features), target, sample_weight, unit, alpha)
+        dual = solve_dual(lower_kernel(metric, cases, features), target, sample_weight, unit, alpha)
     # The largest eigenvalue of the kernel is below its trace, and the smallest penalty bounds the smallest from below.
     trace = len(cases) + np.einsum("ij,ij->", features, features)
     condition = (trace + alpha / sample_weight.min()) / (alpha / sample_weight.max())
@@ -160,7 +160,7 @@ def _chosen(
         metric, start = fit_metric(initial, sample_weight, ridge), CASE_START
         for size in CASE_SAMPLES:
             rows = sample_rows(target.argmax(axis=1), size)
-            K = lower_kernel(metric(initial[rows]), features[rows])
+            K = lower_kernel(metric, metric(initial[rows]), features[rows])
             error, start, dual = best_penalty(K, target[rows], sample_weight[rows], unit[rows], start)
             if n <= size:
                 break

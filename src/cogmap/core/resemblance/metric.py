@@ -4,6 +4,10 @@ A kernel ridge f(x) = q + Σ_i a_i exp(−‖x − v_i‖) is fitted in some met
 Σ_x ∇f(x) ∇f(x)ᵀ, says along which directions the classes change; its square root is the map to the coordinates of the
 next metric, in which the ridge is fitted again. Radhakrishnan and others call this recursive feature machines.
 
+‖·‖ is the straight distance, or the sum of distances along the axes. Resemblance is then a product over concepts, "x_j
+is about v_j, for every j": what the limit of a forest of random cuts is, and as good as trees where classes change at
+thresholds of single features. Its metric stretches single concepts, since turned axes would be no concepts.
+
 Which directions count (all, or those of single concepts), how many rounds, and the penalty are chosen by the error on
 rows that the metric has not seen. Few rows are judged in folds, each with a metric that the other folds taught; the
 first folds choose, as many as have rows enough, and the metrics of the others follow. Of many rows some are drawn: one
@@ -16,13 +20,17 @@ the folds, whose metrics are handed on: leave-one-out in the metric of its fold 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
+from scipy.spatial.distance import cdist
 
 from ..constants import (
+    AXES_ROWS,
     CASE_PENALTIES,
     CASE_RIDGES,
     CASE_START,
@@ -50,12 +58,23 @@ DEPENDENT = 1e-14
 """Share of the largest squared length of coefficients below which a combination of classes is rounding."""
 
 
+Distance = Literal["straight", "axes"]
+
+
+class Kind(NamedTuple):
+    """Whether a metric stretches single concepts alone, and whether distances are straight or sums along the axes."""
+
+    single: bool
+    distance: Distance = "straight"
+
+
 @dataclass(frozen=True)
 class Metric:
-    """x ↦ coordinates in which the unit of distance is that of two average rows."""
+    """x ↦ coordinates, whose distance is straight or the sum of distances along the axes."""
 
     mean: Array
     map: Array
+    distance: Distance = "straight"
 
     def __call__(self, initial: Array) -> Array:
         """Return coordinates of rows, shape (n, M)."""
@@ -67,39 +86,50 @@ def coordinates(space: Space, metric: Metric, initial: DeviceArray) -> DeviceArr
     return (initial - space.put(metric.mean)) @ space.put(metric.map)
 
 
-def resemblance(space: Space, rows: DeviceArray, cases: Array) -> DeviceArray:
-    """Return exp(−distance) of every row to every case, shape (n, n_cases)."""
+def resemblance(space: Space, metric: Metric, rows: DeviceArray, cases: Array) -> DeviceArray:
+    """Return exp(−distance) of every row to every case, given their coordinates; shape (n, n_cases)."""
     xp = space.xp
+    if space.numpy:  # in place: the matrix is large
+        apart = distances(metric, rows, cases)
+        return np.exp(np.negative(apart, out=apart), out=apart)
+    if metric.distance == "axes":
+        along = (xp.abs(rows[:, j : j + 1] - space.put(own)) for j, own in enumerate(cases.T))
+        return xp.exp(-reduce(add, along))
     squared = rows @ space.put(-2 * cases.T)
     squared += xp.sum(rows * rows, axis=1, keepdims=True)
     squared += space.put((cases**2).sum(axis=1))
-    if space.numpy:  # in place: the matrix is large
-        np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
-        return np.exp(np.negative(squared, out=squared), out=squared)
     return xp.exp(-xp.sqrt(xp.clip(squared, 0.0, None)))
 
 
-def lower_kernel(cases: Array, features: Array | None = None) -> Array:
+def distances(metric: Metric, rows: Array, cases: Array) -> Array:
+    """Return the distance of every row to every case in numpy, given their coordinates; shape (n, n_cases)."""
+    if metric.distance == "axes":
+        along: Array = cdist(rows, cases, "cityblock")
+        return along
+    squared = rows @ (-2 * cases.T)
+    squared += np.einsum("ij,ij->i", rows, rows)[:, None]
+    squared += np.einsum("ij,ij->i", cases, cases)
+    return np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
+
+
+def lower_kernel(metric: Metric, cases: Array, features: Array | None = None) -> Array:
     """Return the resemblance of rows to each other plus the products of their features, where they have some.
 
     What is above the diagonal is not set.
     """
     n = len(cases)
-    K, opposite, size = np.empty((n, n)), -2 * cases.T, np.einsum("ij,ij->i", cases, cases)
+    K = np.empty((n, n))
     for rows in slices(n, PART):
-        squared = cases[rows] @ opposite[:, : rows.stop]
-        squared += size[rows, None]
-        squared += size[: rows.stop]
-        np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
-        alike = np.exp(np.negative(squared, out=squared), out=K[rows, : rows.stop])
+        apart = distances(metric, cases[rows], cases[: rows.stop])
+        alike = np.exp(np.negative(apart, out=apart), out=K[rows, : rows.stop])
         if features is not None:
             alike += features[rows] @ features[: rows.stop].T
     return K
 
 
-def kernel(cases: Array) -> Array:
+def kernel(metric: Metric, cases: Array) -> Array:
     """Return the resemblance of rows to each other, shape (n, n)."""
-    K = lower_kernel(cases)
+    K = lower_kernel(metric, cases)
     for rows in slices(len(K), PART):
         K[: rows.start, rows] = K[rows, : rows.start].T
     return K
@@ -127,6 +157,14 @@ class LearnedMetric(NamedTuple):
     penalty: int
     folds: list[tuple[Codes, Metric]]
 
+    def times(self, factor: float) -> "LearnedMetric":
+        """Return the same with distances that are so many times as large."""
+        own, *others = (
+            replace(metric, map=factor * metric.map) for metric in (self.metric, *(taught for _, taught in self.folds))
+        )
+        judged = (rows for rows, _ in self.folds)
+        return self._replace(metric=own, folds=list(zip(judged, others, strict=True)))
+
 
 class Lesson(NamedTuple):
     """Rows that teach a metric, and rows that judge it."""
@@ -135,12 +173,12 @@ class Lesson(NamedTuple):
     judged: Examples
 
 
-def learn_metrics(rows: Examples, codes: Codes) -> list[LearnedMetric]:
-    """Learn a metric of resemblance from rows that are in an order of their own; of many rows one of each kind."""
+def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[LearnedMetric]:
+    """Learn a metric of a distance from rows that are in an order of their own; of many rows one of each kind."""
     n, order = len(codes), spread(codes)
     n_folds = min(next((folds for most, folds in METRIC_FOLDS.items() if n <= most), 0), n)
     if not n_folds:
-        walks = (_walk([_groups(rows, order)], single) for single in _kinds(rows))
+        walks = (_walk([_groups(rows, order)], kind) for kind in _kinds(rows, distance))
         return [LearnedMetric(walk.metrics[0], walk.penalties[-1], []) for walk in walks]
     judges = [order[k::n_folds] for k in range(n_folds)]
     others = (np.delete(order, np.s_[k::n_folds]) for k in range(n_folds))
@@ -149,7 +187,7 @@ def learn_metrics(rows: Examples, codes: Codes) -> list[LearnedMetric]:
     ]
     # The first folds choose, if their rows are enough; the metrics of the others follow.
     n_asked = n_choosing([len(own) for own in judges])
-    best = min((_walk(lessons[:n_asked], single) for single in _kinds(rows)), key=lambda walk: walk.error)
+    best = min((_walk(lessons[:n_asked], kind) for kind in _kinds(rows, distance)), key=lambda walk: walk.error)
     following = side_by_side(lambda lesson: _followed(lesson.taught, best), lessons[n_asked:])
     metric = _followed(rows.some(some_of(order)), best)
     return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, [*best.metrics, *following], strict=True)))]
@@ -183,18 +221,19 @@ class Walk(NamedTuple):
     error: float
     metrics: list[Metric]
     penalties: list[int]
-    single: bool
+    kind: Kind
 
 
-def _kinds(rows: Examples) -> tuple[bool, ...]:
-    """Say whether directions of single concepts alone may count: tried both ways, unless concepts are many."""
-    return (False, True) if rows.initial.shape[1] <= METRIC_CONCEPTS else (True,)
+def _kinds(rows: Examples, distance: Distance) -> list[Kind]:
+    """Return the kinds of metrics to try: along all directions too, unless concepts are many or axes are theirs."""
+    turned = distance == "straight" and rows.initial.shape[1] <= METRIC_CONCEPTS
+    return [Kind(single, distance) for single in ((False, True) if turned else (True,))]
 
 
-def _walk(lessons: Sequence[Lesson], single: bool) -> Walk:
+def _walk(lessons: Sequence[Lesson], kind: Kind) -> Walk:
     """Teach the metrics of all lessons, round by round, for as long as those who judge gain."""
-    metrics = [first_metric(lesson.taught, single) for lesson in lessons]
-    best, penalties = Walk(np.inf, metrics, [], single), [CASE_START]
+    metrics = [first_metric(lesson.taught, kind) for lesson in lessons]
+    best, penalties = Walk(np.inf, metrics, [], kind), [CASE_START]
     for _ in range(METRIC_ROUNDS + 1):
         ridges = list(
             side_by_side(lambda one: Ridge.of(one[0].taught, one[1], one[0].judged), zip(lessons, metrics, strict=True))
@@ -203,9 +242,11 @@ def _walk(lessons: Sequence[Lesson], single: bool) -> Walk:
         penalties.append(penalty)
         if not error < best.error:
             break
-        best = Walk(error, metrics, penalties[1:], single)
-        directions = side_by_side(lambda one: one[0].directions(one[1], single), zip(ridges, coefficients, strict=True))
-        metrics = [taught_metric(ridge.rows, own, single) for ridge, own in zip(ridges, directions, strict=True)]
+        best = Walk(error, metrics, penalties[1:], kind)
+        directions = side_by_side(
+            lambda one: one[0].directions(one[1], kind.single), zip(ridges, coefficients, strict=True)
+        )
+        metrics = [taught_metric(ridge.rows, own, kind) for ridge, own in zip(ridges, directions, strict=True)]
     return best
 
 
@@ -219,10 +260,11 @@ class Judgement(NamedTuple):
 
 def _followed(rows: Examples, walk: Walk) -> Metric:
     """Teach rows a metric in as many rounds as a walk had, with its penalties."""
-    metric = first_metric(rows, walk.single)
+    metric = first_metric(rows, walk.kind)
     for penalty in walk.penalties[:-1]:
         ridge = Ridge.of(rows, metric)
-        metric = taught_metric(rows, ridge.directions(ridge.coefficients(penalty)[0], walk.single), walk.single)
+        directions = ridge.directions(ridge.coefficients(penalty)[0], walk.kind.single)
+        metric = taught_metric(rows, directions, walk.kind)
     return metric
 
 
@@ -253,8 +295,8 @@ class Ridge:
     def of(cls, rows: Examples, metric: Metric, judged: Examples | None = None) -> "Ridge":
         """Compare the rows in a metric."""
         Z = metric(rows.initial)
-        seen = None if judged is None else resemblance(NUMPY, metric(judged.initial), Z)
-        return cls(rows, metric, Z, kernel(Z), judged, seen)
+        seen = None if judged is None else resemblance(NUMPY, metric, metric(judged.initial), Z)
+        return cls(rows, metric, Z, kernel(metric, Z), judged, seen)
 
     def coefficients(self, penalty: int) -> tuple[Array, Array]:
         """Return the dual coefficients for a candidate of the penalty, and the constant."""
@@ -294,17 +336,28 @@ class Ridge:
         """
         n, n_classes = coefficients.shape
         most = next(gradients for rows, gradients in METRIC_GRADIENTS.items() if n <= rows)
-        at, Z, L = some_of(np.arange(n), max(most // n_classes, 1)), self.coordinates, self.metric.map
-        pull, root, there = self._pull(at), np.sqrt(self.rows.weight[at])[:, None], Z[at]
+        at, L, combined = some_of(np.arange(n), max(most // n_classes, 1)), self.metric.map, _combined(coefficients)
+        if self.metric.distance == "axes":
+            return L @ np.diag(self._along_axes(some_of(at, AXES_ROWS), combined)) @ L.T
+        pull, root, Z = self._pull(at), np.sqrt(self.rows.weight[at])[:, None], self.coordinates
         total = np.zeros(L.shape)
-        for own in _combined(coefficients).T:
+        for own in combined.T:
             pulled = pull @ np.column_stack([own[:, None] * Z, own])
-            gradient = root * (pulled[:, :-1] - pulled[:, -1:] * there)
+            gradient = root * (pulled[:, :-1] - pulled[:, -1:] * Z[at])
             if single:
                 total[np.diag_indices_from(total)] += np.einsum("ij,ij->j", gradient, gradient)
             else:
                 total += gradient.T @ gradient
         return L @ total @ L.T
+
+    def _along_axes(self, at: Codes, combined: Array) -> Array:
+        """Return Σ w (∂f / ∂z_j)² over combinations of classes and some rows, for each coordinate z_j; shape (M,)."""
+        kernel, weight, squared = self.kernel[at], self.rows.weight[at], []
+        for z in self.coordinates.T:
+            # Rows that agree in a coordinate pull neither way along it.
+            slope = (np.sign(z[at, None] - z) * kernel) @ combined
+            squared.append(weight @ np.einsum("ij,ij->i", slope, slope))
+        return np.array(squared)
 
     def _pull(self, at: Codes) -> Array:
         """Return exp(−d) / d of some rows to all, shape (len(at), n), and 0 where rows are one."""
@@ -338,24 +391,24 @@ def fit_metric(initial: Array, sample_weight: Array, ridge: float) -> Metric:
     return Metric(mean, vector / np.sqrt(scaled * 2 * (value / scaled).sum()))
 
 
-def first_metric(rows: Examples, single: bool) -> Metric:
+def first_metric(rows: Examples, kind: Kind) -> Metric:
     """Return the metric to begin with: concepts count alike, or as far as the covariance says that they differ."""
-    if single:
-        return _scaled(rows, np.eye(rows.initial.shape[1]))
+    if kind.single:
+        return _scaled(rows, np.eye(rows.initial.shape[1]), kind.distance)
     return fit_metric(rows.initial, rows.weight, CASE_RIDGES[0])
 
 
-def taught_metric(rows: Examples, directions: Array, single: bool) -> Metric:
+def taught_metric(rows: Examples, directions: Array, kind: Kind) -> Metric:
     """Return the metric that stretches along the directions in which the scores change; or along single concepts."""
     n_concepts = len(directions)
-    value, vector = (np.diagonal(directions), np.eye(n_concepts)) if single else np.linalg.eigh(directions)
+    value, vector = (np.diagonal(directions), np.eye(n_concepts)) if kind.single else np.linalg.eigh(directions)
     stretch = np.sqrt(np.maximum(value, 0.0) / max(value.max(), np.finfo(np.float64).tiny)) + METRIC_FLOOR
-    return _scaled(rows, (vector * stretch) @ vector.T)
+    return _scaled(rows, (vector * stretch) @ vector.T, kind.distance)
 
 
-def _scaled(rows: Examples, matrix: Array) -> Metric:
-    """Return a metric whose root mean square distance of two rows is 1."""
+def _scaled(rows: Examples, matrix: Array, distance: Distance) -> Metric:
+    """Return a metric in which the root mean square straight distance of two rows is 1."""
     share = rows.weight / rows.weight.sum()
     mean = share @ rows.initial
     variance = float((share @ ((rows.initial - mean) @ matrix) ** 2).sum())
-    return Metric(mean, matrix / np.sqrt(2 * variance) if variance > 0 else matrix)
+    return Metric(mean, matrix / np.sqrt(2 * variance) if variance > 0 else matrix, distance)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..constants import CASE_PENALTIES, REGION_ROWS, REGION_SHARE
+from ..constants import AXES_UNITS, CASE_PENALTIES, REGION_ROWS, REGION_SHARE
 from ..network.reasoning import Network
 from ..readout.dual import descend
 from ..readout.terms import Terms
@@ -26,7 +26,17 @@ from ..sums.space import DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .cases import CaseReadout, Dual, solve_dual
-from .metric import Examples, LearnedMetric, Metric, coordinates, learn_metrics, lower_kernel, n_choosing, resemblance
+from .metric import (
+    Distance,
+    Examples,
+    LearnedMetric,
+    Metric,
+    coordinates,
+    learn_metrics,
+    lower_kernel,
+    n_choosing,
+    resemblance,
+)
 from .remembered import Remembered
 
 BEYOND = 2.0
@@ -134,7 +144,7 @@ class RegionReadout:
         """Return how much rows resemble each case of their region, and 0 for others; shape (n, n_cases)."""
         rows = coordinates(space, self.metric, initial)
         parts = zip(self.regions, self.boxes.inside(space, initial), strict=True)
-        return space.hstack([resemblance(space, rows, self.cases[own]) * inside for own, inside in parts])
+        return space.hstack([resemblance(space, self.metric, rows, self.cases[own]) * inside for own, inside in parts])
 
     def terms(self, space: Space, network: Network, initial: DeviceArray) -> Terms:
         """Return the raw class scores of rows with these initial states: cases, and what regions differ by."""
@@ -153,7 +163,7 @@ class RegionReadout:
         rows, regions = coordinates(space, self.metric, initial), self.regions
 
         def of_region(k: int) -> DeviceArray:
-            alike, pull = resemblance(space, rows, self.cases[regions[k]]), self.coefficients[regions[k]]
+            alike, pull = resemblance(space, self.metric, rows, self.cases[regions[k]]), self.coefficients[regions[k]]
             return alike @ space.put(pull) + space.put(self.constants[k] - base)
 
         if len(regions) == 1:
@@ -182,9 +192,9 @@ class RegionFit(NamedTuple):
     degrees_of_freedom: float
 
 
-def fit_regions(rows: Examples, codes: Codes, unit: Array) -> RegionFit:
+def fit_regions(rows: Examples, codes: Codes, unit: Array, distance: Distance = "straight") -> RegionFit:
     """Learn a metric, cut the rows into regions, and fit their cases."""
-    return best_way(ways(rows, codes, unit)).fit()
+    return best_way(ways(rows, codes, unit, distance)).fit()
 
 
 class Way(NamedTuple):
@@ -227,9 +237,9 @@ class Way(NamedTuple):
         return RegionFit(readout, fitted, outside, alpha, float(condition), free)
 
 
-def ways(rows: Examples, codes: Codes, unit: Array) -> list[Way]:
-    """Return the ways to remember rows: of few rows one."""
-    return [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes)]
+def ways(rows: Examples, codes: Codes, unit: Array, distance: Distance) -> list[Way]:
+    """Return the ways to remember rows by a distance: of few rows one."""
+    return [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes, distance)]
 
 
 def best_way(tried: Sequence[Way]) -> Way:
@@ -238,17 +248,32 @@ def best_way(tried: Sequence[Way]) -> Way:
 
 
 def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
-    """Cut rows into regions of a metric, and choose a penalty."""
+    """Cut rows into regions of a metric; choose a penalty, and of distances along axes how large they are."""
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
+    least, best = np.inf, None
+    for factor in AXES_UNITS if learned.metric.distance == "axes" else (1.0,):
+        error, way = _stated(rows, unit, boxes, members, learned.times(factor))
+        if not error < least:
+            break
+        least, best = error, way
+    assert best is not None
+    return best
+
+
+def _stated(
+    rows: Examples, unit: Array, boxes: Boxes, members: Sequence[Codes], learned: LearnedMetric
+) -> tuple[float, Way]:
+    """Return the rows in regions, with the best penalty, and the error that chose it."""
     problems = [Problem.of(rows, unit, own, learned.metric) for own in members]
     # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
     folds = [
         [Problem.of(rows, unit, own, metric, judged) for own in members if np.isin(own, judged).any()]
         for judged, metric in learned.folds
     ] or [problems]
-    return Way(rows, learned.metric, boxes, problems, folds, _penalty(folds, learned.penalty))
+    error, penalty = _penalty(folds, learned.penalty)
+    return error, Way(rows, learned.metric, boxes, problems, folds, penalty)
 
 
 @dataclass(frozen=True)
@@ -287,7 +312,7 @@ class Problem:
     def solved(self, penalty: int, kernel: Array | None = None) -> Dual:
         """Solve it for a candidate of the penalty, once; the kernel may be given where it is known."""
         if penalty not in self.known:
-            K = lower_kernel(self.cases) if kernel is None else kernel.copy()
+            K = lower_kernel(self.metric, self.cases) if kernel is None else kernel.copy()
             target, unit = self.all_rows.target[self.rows], self.all_units[self.rows]
             self.known[penalty] = solve_dual(K, target, self.weight, unit, CASE_PENALTIES[penalty], self.first)
         return self.known[penalty]
@@ -299,14 +324,18 @@ class Problem:
         return float(self.weight[self.first :] @ missed)
 
 
-def _penalty(folds: list[list[Problem]], start: int) -> int:
-    """Walk from one penalty to the least leave-one-out error, on some of the regions and as few folds as suffice."""
+def _penalty(folds: list[list[Problem]], start: int) -> tuple[float, int]:
+    """Walk from one penalty to the least leave-one-out error, on some of the regions and as few folds as suffice.
+
+    Return that error, and the penalty.
+    """
     n_folds = n_choosing([sum(len(problem.rows) - problem.first for problem in fold) for fold in folds])
     asked = [problem for fold in folds[:n_folds] for problem in fold[:: -(-len(fold) // PENALTY_REGIONS)]]
     # Few enough to keep their kernels from one penalty to the next.
-    kernels = list(side_by_side(lambda problem: lower_kernel(problem.cases), asked))
+    kernels = list(side_by_side(lambda problem: lower_kernel(problem.metric, problem.cases), asked))
 
     def error(penalty: int) -> float:
         return sum(side_by_side(lambda one: one[0].error(penalty, one[1]), zip(asked, kernels, strict=True)))
 
-    return descend(error, len(CASE_PENALTIES), start)
+    best = descend(error, len(CASE_PENALTIES), start)
+    return error(best), best

@@ -7,6 +7,7 @@ rows that are there are taken from squared distances to resemblance: roots and e
 from collections.abc import Callable, Iterable
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from ..sums.tiles import TILE, over_tiles, tiled
 from ..types import Array, Codes
@@ -27,7 +28,7 @@ class Remembered:
         codes: Callable[[Array], Codes] | None = None,
     ) -> None:
         self.metric, self.codes = metric, codes
-        self.regions = [(_to_squared(cases), coefficients, constant) for cases, coefficients, constant in regions]
+        self.regions = [(self._prepared(cases), coefficients, constant) for cases, coefficients, constant in regions]
         self.n_classes = len(self.regions[0][2])
 
     def __call__(self, initial: Array) -> Array:
@@ -46,20 +47,37 @@ class Remembered:
         added[:n_rows] = self(rows[:n_rows])
         return tiled(added)
 
+    def _prepared(self, cases: Array) -> Array:
+        return cases if self.metric.distance == "axes" else _to_squared(cases)
+
     def _of_region(self, k: int, rows: Array) -> Array:
-        to_squared, coefficients, constant = self.regions[k]
-        extended = np.hstack([rows, np.ones((len(rows), 1)), (rows * rows).sum(axis=1, keepdims=True)])
-        scores, alike = np.empty((len(rows), self.n_classes)), np.zeros((TILE, to_squared.shape[1]))
+        cases, coefficients, constant = self.regions[k]
+        fill = self._along_axes if self.metric.distance == "axes" else self._straight
+        scores, alike = np.empty((len(rows), self.n_classes)), np.zeros((TILE, len(coefficients)))
         for begin in range(0, len(rows), TILE):
-            own = extended[begin : begin + TILE]
-            tile = np.zeros((TILE, own.shape[1]))
-            tile[: len(own)] = own
-            np.matmul(tile, to_squared, out=alike)
-            there = alike[: len(own)]
-            np.sqrt(np.maximum(there, 0.0, out=there), out=there)
+            own = rows[begin : begin + TILE]
+            there = fill(own, cases, alike)
             np.exp(np.negative(there, out=there), out=there)
             scores[begin : begin + TILE] = (alike @ coefficients)[: len(own)] + constant
         return scores
+
+    @staticmethod
+    def _along_axes(rows: Array, cases: Array, apart: Array) -> Array:
+        """Fill the first lines of `apart` with distances along the axes, and return these lines."""
+        there = apart[: len(rows)]
+        cdist(rows, cases, "cityblock", out=there)
+        return there
+
+    @staticmethod
+    def _straight(rows: Array, to_squared: Array, apart: Array) -> Array:
+        """Fill the first lines of `apart` with straight distances, and return these lines."""
+        tile = np.zeros((TILE, len(to_squared)))
+        own = tile[: len(rows)]
+        own[:, :-2], own[:, -2], own[:, -1] = rows, 1, (rows * rows).sum(axis=1)
+        np.matmul(tile, to_squared, out=apart)
+        there = apart[: len(rows)]
+        np.sqrt(np.maximum(there, 0.0, out=there), out=there)
+        return there
 
 
 def _to_squared(cases: Array) -> Array:

@@ -249,11 +249,15 @@ class Ragged:
 
 @dataclass(frozen=True)
 class Record:
-    """An object with known attributes; `check` refuses those that do not belong together."""
+    """An object with known attributes; `check` refuses those that do not belong together.
+
+    `added` has the attributes that earlier files lack, and what they were then.
+    """
 
     make: Callable[..., Any]
     fields: Mapping[str, Kind]
     check: Callable[[Any, Scope], None] | None = None
+    added: Mapping[str, Json] = field(default_factory=dict)
 
     def encode(self, value: Any, path: str, arrays: Sink) -> Json:
         """Return a JSON object of the attributes."""
@@ -261,7 +265,8 @@ class Record:
 
     def decode(self, node: Json, scope: Scope) -> Any:
         """Return the object."""
-        node = scope.entries(node, set(self.fields))
+        required = set(self.fields) - set(self.added)
+        node = {**self.added, **scope.entries(node, required, frozenset(self.added))}
         value = self.make(**{name: kind.decode(node[name], scope.at(name)) for name, kind in self.fields.items()})
         if self.check is not None:
             self.check(value, scope)

@@ -68,6 +68,8 @@ def _check_increments(readout: IncrementReadout, scope: Scope) -> None:
 
 def _check_metric(metric: Metric, scope: Scope) -> None:
     _need_states(metric.mean, scope.at("mean"))
+    alone = metric.distance == "straight" or not (metric.map - np.diag(np.diagonal(metric.map))).any()
+    scope.at("map").need(alone, "diagonal where distances are sums along the axes")
 
 
 def _check_boxes(boxes: Boxes, scope: Scope) -> None:
@@ -152,7 +154,16 @@ SHRUNK = Record(
     },
     _check_shrunk,
 )
-METRIC = Record(Metric, {"mean": Array("F64", ("M",)), "map": Array("F64", ("M", "M"))}, _check_metric)
+METRIC = Record(
+    Metric,
+    {
+        "mean": Array("F64", ("M",)),
+        "map": Array("F64", ("M", "M")),
+        "distance": Choice({"straight": "straight", "axes": "axes"}),
+    },
+    _check_metric,
+    added={"distance": "straight"},
+)
 READOUT = OneOf(
     {
         "states": Record(StateReadout, {"weights": Array("F64", ("T + 1", "M", "N")), "bias": Array("F64", ("N",))}),

@@ -31,6 +31,11 @@ class Operators:
         return x.apply("Exp")
 
     @staticmethod
+    def abs(x: Tensor) -> Tensor:
+        """Return |x|."""
+        return x.apply("Abs")
+
+    @staticmethod
     def sqrt(x: Tensor) -> Tensor:
         """Return √x."""
         return x.apply("Sqrt")
