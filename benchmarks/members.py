@@ -52,6 +52,8 @@ VARIANTS = {
     "metrics of single concepts": (metric, "METRIC_CONCEPTS", 0),
     "three rounds of a metric": (metric, "METRIC_ROUNDS", 3),
     "fewer folds of a metric": (metric, "METRIC_FOLDS", {400: 3, 6000: 2}),
+    "all folds choose a metric": (metric, "METRIC_JUDGES", 6000),
+    "more gradients of a metric": (metric, "METRIC_GRADIENTS", {1600: 10_000}),
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 
-from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR, METRIC_FOLDS
+from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR, METRIC_FOLDS, METRIC_JUDGES
 from cogmap.core.resemblance import metric as metrics
 from cogmap.core.resemblance.metric import (
     PART,
@@ -16,6 +16,7 @@ from cogmap.core.resemblance.metric import (
     first_metric,
     kernel,
     learn_metrics,
+    n_choosing,
     resemblance,
     spread,
     taught_metric,
@@ -86,7 +87,7 @@ def test_the_penalty_is_that_of_the_least_error(start, rng):
 @pytest.mark.parametrize("distance", CDIST)
 def test_directions_are_the_outer_products_of_gradients(distance, most, at, rng, monkeypatch):
     """Against central differences of the scores; a row's resemblance to itself has no gradient."""
-    monkeypatch.setattr(metrics, "METRIC_GRADIENTS", most)
+    monkeypatch.setattr(metrics, "METRIC_GRADIENTS", {29: 1, 30: most})
     rows, _ = examples(rng, 30)
     metric = some_metric(rng, distance=distance)
     ridge = Ridge.of(rows, metric)
@@ -116,7 +117,7 @@ def test_rows_that_agree_along_an_axis_pull_neither_way(rng):
 def test_of_many_rows_some_say_how_scores_change_along_axes(rng, monkeypatch):
     rows, _ = examples(rng, 30)
     ridge, a = Ridge.of(rows, some_metric(rng, distance="axes")), rng.normal(size=(30, 2))
-    monkeypatch.setattr(metrics, "METRIC_GRADIENTS", 6)
+    monkeypatch.setattr(metrics, "METRIC_GRADIENTS", {30: 6})
     few = ridge.directions(a, True)
     monkeypatch.undo()
     monkeypatch.setattr(metrics, "AXES_ROWS", 3)
@@ -199,6 +200,25 @@ def test_a_fold_is_judged_by_a_metric_that_knows_nothing_of_it(distance, rng):
         ridge = Ridge.of(others, metric, noise.some(judged))
         error += ridge.judgement(learned.penalty).error
     assert error / 120 > 0.45
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n"), [([600], 1), ([100, 100], 1), ([99, 99, 99], 2), ([9, 9, 9], 3), ([60, 30, 10, 5], 3)]
+)
+def test_as_few_folds_choose_as_have_rows_enough(sizes, n):
+    assert METRIC_JUDGES == 100
+    assert n_choosing(sizes) == n
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_metrics_that_follow_are_taught_as_those_that_choose(single, rng):
+    lessons = [metrics.Lesson(examples(rng, 80)[0], examples(rng, 40)[0]) for _ in range(2)]
+    walk = metrics._walk(lessons, metrics.Kind(single))
+    assert len(walk.penalties) > 1
+    for lesson, expected in zip(lessons, walk.metrics, strict=True):
+        found = metrics._followed(lesson.taught, walk)
+        np.testing.assert_allclose(found.map, expected.map, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.mean, expected.mean)
 
 
 def test_samples_are_spread_over_the_classes():

@@ -186,11 +186,16 @@ def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[Lear
         Lesson(rows.some(some_of(taught)), rows.some(some_of(own))) for taught, own in zip(others, judges, strict=True)
     ]
     # The first folds choose, if their rows are enough; the metrics of the others follow.
-    n_asked = next((k for k in range(1, n_folds) if sum(map(len, judges[:k])) >= METRIC_JUDGES), n_folds)
+    n_asked = n_choosing([len(own) for own in judges])
     best = min((_walk(lessons[:n_asked], kind) for kind in _kinds(rows, distance)), key=lambda walk: walk.error)
     following = side_by_side(lambda lesson: _followed(lesson.taught, best), lessons[n_asked:])
     metric = _followed(rows.some(some_of(order)), best)
     return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, [*best.metrics, *following], strict=True)))]
+
+
+def n_choosing(sizes: Sequence[int]) -> int:
+    """Return how many of the first folds have rows enough to choose by, given the rows of each."""
+    return next((k for k in range(1, len(sizes)) if sum(sizes[:k]) >= METRIC_JUDGES), len(sizes))
 
 
 def some_of(order: Codes, most: int = METRIC_ROWS) -> Codes:
@@ -330,11 +335,8 @@ class Ridge:
         Of a metric that stretches single concepts the diagonal is all that is asked for, and the rest is 0.
         """
         n, n_classes = coefficients.shape
-        at, L, combined = (
-            some_of(np.arange(n), max(METRIC_GRADIENTS // n_classes, 1)),
-            self.metric.map,
-            _combined(coefficients),
-        )
+        most = next(gradients for rows, gradients in METRIC_GRADIENTS.items() if n <= rows)
+        at, L, combined = some_of(np.arange(n), max(most // n_classes, 1)), self.metric.map, _combined(coefficients)
         if self.metric.distance == "axes":
             return L @ np.diag(self._along_axes(some_of(at, AXES_ROWS), combined)) @ L.T
         pull, root, Z = self._pull(at), np.sqrt(self.rows.weight[at])[:, None], self.coordinates

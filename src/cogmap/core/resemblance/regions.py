@@ -26,14 +26,24 @@ from ..sums.space import DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .cases import CaseReadout, Dual, solve_dual
-from .metric import Distance, Examples, LearnedMetric, Metric, coordinates, learn_metrics, lower_kernel, resemblance
+from .metric import (
+    Distance,
+    Examples,
+    LearnedMetric,
+    Metric,
+    coordinates,
+    learn_metrics,
+    lower_kernel,
+    n_choosing,
+    resemblance,
+)
 from .remembered import Remembered
 
 BEYOND = 2.0
 """What lies beyond every state, which are from −1 to 1: the side of a box that is open."""
 
-PENALTY_REGIONS, PENALTY_ROWS = 3, 400
-"""Regions on which the penalty of all is chosen, and rows of a fold that suffice to choose it."""
+PENALTY_REGIONS = 3
+"""Regions on which the penalty of all is chosen."""
 
 COMPARED_REGIONS = 8
 """Regions on which two kinds of metric are compared."""
@@ -319,11 +329,8 @@ def _penalty(folds: list[list[Problem]], start: int) -> tuple[float, int]:
 
     Return that error, and the penalty.
     """
-    n_regions = len(folds[0])
-    enough = sum(len(problem.rows) - problem.first for problem in folds[0]) >= PENALTY_ROWS
-    asked = [
-        problem for fold in folds[: 1 if enough else None] for problem in fold[:: -(-n_regions // PENALTY_REGIONS)]
-    ]
+    n_folds = n_choosing([sum(len(problem.rows) - problem.first for problem in fold) for fold in folds])
+    asked = [problem for fold in folds[:n_folds] for problem in fold[:: -(-len(fold) // PENALTY_REGIONS)]]
     # Few enough to keep their kernels from one penalty to the next.
     kernels = list(side_by_side(lambda problem: lower_kernel(problem.metric, problem.cases), asked))
 
