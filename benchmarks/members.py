@@ -45,6 +45,7 @@ VARIANTS = {
     ),
     "straight distances alone": (tuned, "CASES", {"straight": True}),
     "distances along axes of one size": (regions, "AXES_UNITS", (1.0,)),
+    "gradients of more rows along axes": (metric, "AXES_ROWS", 400),
     "24 knots": (pairs, "CURVE_KNOTS", pairs.CURVE_KNOTS[3:]),
     "no rows remembered with a network": (tuned, "JOINED_ROWS", (1, 0)),
     "regions of 3,000 rows": (regions.cut_boxes, "__defaults__", (3000,)),

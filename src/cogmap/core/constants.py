@@ -143,12 +143,19 @@ METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
 METRIC_CONCEPTS = 200
 """Most concepts for which directions other than those of single concepts are learned."""
 
-AXES_CONCEPTS, AXES_ROWS = 64, 400
+AXES_CONCEPTS, AXES_ROWS = 64, 200
 """Most concepts for which distances are also added up along the axes, each concept being compared by itself; and most
-rows whose gradients a round then averages."""
+rows whose gradients a round then averages.
+
+Without such distances the log loss of 55 sets is larger by .0168 in the mean, and by .0115 on the half that nothing was
+set on; accuracy is lower by .0073 and .0026. Gradients of 400 rows change it by less than .0001.
+"""
 
 AXES_UNITS = (1.0, 2.0, 4.0, 8.0)
-"""Candidates for how many times as large such distances are: the nearer the rows, the less far each is to be heard."""
+"""Candidates for how many times as large such distances are: the nearer the rows, the less far each is to be heard.
+
+One size for all is worse by .001 in log loss, .0023 on the half that nothing was set on.
+"""
 
 PAIR_ROWS = 100
 """Least weight of rows for which `LTCNClassifierCV` tries curves and surfaces."""

@@ -47,8 +47,8 @@ class Problem(NamedTuple):
         missed = self.weight[:, None] * (probability - self.aim)
         return self.columns.T @ missed + self.ridge[:, None] * theta
 
-    def step(self, gradient: Array, probability: Array, residual: float) -> Array:
-        """Return Newton's step, but for a share of the gradient."""
+    def step(self, gradient: Array, probability: Array, blocks: Array, residual: float) -> Array:
+        """Return Newton's step, but for a share of the gradient; `blocks` are about the inverses of classes' blocks."""
         shape = gradient.shape
         weighted = self.weight[:, None] * probability
 
@@ -59,19 +59,18 @@ class Problem(NamedTuple):
             product: Array = self.columns.T @ (weighted * moved) + self.ridge[:, None] * direction
             return product.ravel()
 
-        inverse = self._inverse_blocks(weighted * (1 - probability))
-
         def preconditioned(flat: Array) -> Array:
-            solved: Array = np.einsum("kij,jk->ik", inverse, flat.reshape(shape))
+            solved: Array = np.einsum("kij,jk->ik", blocks, flat.reshape(shape))
             return solved.ravel()
 
-        hessian, blocks = (LinearOperator((gradient.size,) * 2, matvec=f) for f in (curved, preconditioned))
-        solution, _ = cg(hessian, -gradient.ravel(), rtol=residual, M=blocks, maxiter=gradient.size)
+        hessian, inverse = (LinearOperator((gradient.size,) * 2, matvec=f) for f in (curved, preconditioned))
+        solution, _ = cg(hessian, -gradient.ravel(), rtol=residual, M=inverse, maxiter=gradient.size)
         step: Array = solution.reshape(shape)
         return step
 
-    def _inverse_blocks(self, curvature: Array) -> Array:
-        """Return the inverse of each class's own block, shape (N, p, p)."""
+    def inverse_blocks(self, probability: Array) -> Array:
+        """Return the inverse of each class's own block of the Hessian, shape (N, p, p)."""
+        curvature = self.weight[:, None] * probability * (1 - probability)
         blocks = np.stack([(self.columns * own[:, None]).T @ self.columns for own in curvature.T])
         return np.linalg.inv(blocks + np.diag(self.ridge))
 
@@ -81,9 +80,11 @@ def correct(problem: Problem) -> Array:
     theta = np.zeros((problem.columns.shape[1], problem.scores.shape[1]))
     current, probability = problem.loss(theta)
     total, decrease = float(problem.weight.sum()), np.inf
+    # Of the first probabilities: they are nearly right, and steps near the minimum are no better for others.
+    blocks = problem.inverse_blocks(probability)
     for _ in range(MOST_STEPS):
         gradient = problem.gradient(theta, probability)
-        step = problem.step(gradient, probability, float(np.clip(decrease, *RESIDUALS)))
+        step = problem.step(gradient, probability, blocks, float(np.clip(decrease, *RESIDUALS)))
         slope = float((gradient * step).sum())
         decrease = -slope / total
         if decrease < SOLVED:

@@ -353,9 +353,11 @@ class Ridge:
     def _along_axes(self, at: Codes, combined: Array) -> Array:
         """Return Σ w (∂f / ∂z_j)² over combinations of classes and some rows, for each coordinate z_j; shape (M,)."""
         kernel, weight, squared = self.kernel[at], self.rows.weight[at], []
+        pull = np.empty_like(kernel)
         for z in self.coordinates.T:
             # Rows that agree in a coordinate pull neither way along it.
-            slope = (np.sign(z[at, None] - z) * kernel) @ combined
+            np.sign(np.subtract(z[at, None], z, out=pull), out=pull)
+            slope = np.multiply(pull, kernel, out=pull) @ combined
             squared.append(weight @ np.einsum("ij,ij->i", slope, slope))
         return np.array(squared)
 
