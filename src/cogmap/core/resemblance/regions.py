@@ -252,13 +252,13 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
-    least, best = np.inf, None
-    for factor in AXES_UNITS if learned.metric.distance == "axes" else (1.0,):
-        error, way = _stated(rows, unit, boxes, members, learned.times(factor))
+    factors = AXES_UNITS if learned.metric.distance == "axes" else (1.0,)
+    tried = (_stated(rows, unit, boxes, members, learned.times(factor)) for factor in factors)
+    least, best = next(tried)
+    for error, way in tried:
         if not error < least:
             break
         least, best = error, way
-    assert best is not None
     return best
 
 
