@@ -2,8 +2,9 @@
 Can it draw a curved border?
 ============================
 
-Without reasoning, a network of two concepts is a straight line. Iterations bend it, and so do linguistic terms ("x0 is
-low"). The stack tries both, and remembered rows and surfaces, and trusts what predicts rows that it has not seen.
+Without reasoning, a network of two concepts is nearly a straight line. Iterations bend it, and so do linguistic terms
+("x0 is low"). The stack tries both, and remembered rows and surfaces, and trusts what predicts rows that it has not
+seen.
 """
 
 import matplotlib.pyplot as plt
@@ -50,13 +51,13 @@ for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
 # Where the stack puts its trust, by rows that each member has not seen:
 
 results = models["LTCNClassifierCV()"].cv_results_
+kinds = {
+    False: "network",
+    True: "remembered rows by a straight distance",
+    "axes": "remembered rows by sums along the axes",
+    "joined": "remembered rows and network in one",
+}
 for parameters, weight in zip(results["params"], results["stack_weight"], strict=True):
-    kind = (
-        "surfaces of pairs"
-        if parameters.get("pairs")
-        else "remembered rows"
-        if parameters["cases"]
-        else "network"
-    )
+    kind = "surfaces of pairs" if parameters.get("pairs") else kinds[parameters["cases"]]
     terms = f"{parameters['terms']} terms" if parameters["terms"] else "no terms"
     print(f"{weight:.2f}  {kind}, {parameters['inner']}, {terms}")

@@ -26,8 +26,8 @@ pd.DataFrame(
 ).round(2)
 
 # %%
-# The curves of ``dose`` and ``weight`` alone are flat, and wide: what one does depends on the other. The map of both
-# shows how:
+# The curves of ``dose`` and ``weight`` alone are nearly flat, and wide: what one does depends on the other. The map of
+# both shows how:
 
 display = EffectDisplay.from_estimator(
     model, X, features=["dose", "weight", ("dose", "weight")], classes=["side effect"]

@@ -47,4 +47,4 @@ display = PhiIterationDisplay.from_estimator(
 
 # %%
 # Hardly a difference: iris needs no reasoning, and what iterations may add is shrunk by leave-one-out, so that a larger
-# T does no harm. The network on the right swings for ever, and would be read at a different point for every T.
+# T does hardly any harm. The network on the right swings for ever, and would be read at a different point for every T.

@@ -19,8 +19,8 @@ X, y = (
 model = LTCNClassifier(inner="stable-regression").fit(X, y)
 
 # %%
-# A bird with a short flipper: the first step speaks for female as far as the flipper goes, and the reasoning takes it
-# back.
+# A bird with a short flipper: the first step speaks for female as far as the flipper goes, and the reasoning takes half
+# of it back.
 
 explanation = model.explain(X.iloc[[0]])
 display = WaterfallDisplay.from_explanation(explanation, 0, "male", by="iteration")

@@ -36,5 +36,5 @@ for k, (above, below) in enumerate(axes.T):
 _ = fig.colorbar(image, ax=axes[1], label="evidence for 8")
 
 # %%
-# It looks at the left side, where an 8 is closed and a 3 is open. Had it looked at a corner, there would be something
-# wrong with the data.
+# It looks most at the left side, where an 8 is closed and a 3 is open. Had it looked at a corner, there would be
+# something wrong with the data.

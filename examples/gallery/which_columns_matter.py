@@ -16,8 +16,8 @@ model = LTCNClassifier().fit(X, y)
 display = RelevanceDisplay.from_estimator(model, X, y, n_bootstrap=20)
 
 # %%
-# Columns whose intervals overlap should not be ranked against each other. ``flavanoids`` is well ahead; which
-# is second, these 178 wines do not say.
+# Columns whose intervals overlap should not be ranked against each other. ``flavanoids`` is ahead: of the
+# others, only the interval of ``color_intensity`` touches its own. Which is second, these 178 wines do not say.
 #
 # For each class apart, since what tells one cultivar need not tell another:
 

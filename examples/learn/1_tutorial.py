@@ -82,7 +82,7 @@ model.relevance_table()
 
 # %%
 # *Relevance* is the mean size of the evidence that a column adds, for or against, in log-odds. Body mass comes first,
-# then the species and the depth of the bill. How do they act?
+# then the depth of the bill and the species. How do they act?
 
 from cogmap.plots import EffectDisplay
 
@@ -92,8 +92,8 @@ display = EffectDisplay.from_estimator(
 
 # %%
 # The curve is the average predicted probability as one column moves and the others stay. Heavier birds, and birds with
-# deeper bills, are more often called male. The bars of the species look odd at first: the model knows that an Adelie
-# penguin of 4,000 g is a heavy one, and a Gentoo penguin of 4,000 g is not.
+# deeper bills, are more often called male. The bars of the species look odd at first: half of the birds of each are
+# male. But the model knows that an Adelie penguin of 4,000 g is a heavy one, and a Gentoo penguin of 4,000 g is not.
 #
 # 5. Explain one bird
 # -------------------
@@ -183,8 +183,9 @@ print(sorted(path.name for path in folder.iterdir()))
 #
 # .. code-block:: console
 #
-#    $ cogmap evaluate penguins.csv --target Sex --drop Comments --drop-unusable
-#    $ cogmap fit penguins.csv --target Sex --drop Comments --drop-unusable --model penguins.cogmap
+#    $ cogmap evaluate penguins.csv --target Sex --drop "Sample Number" --drop studyName --drop Comments --drop-unusable
+#    $ cogmap fit penguins.csv --target Sex --drop "Sample Number" --drop studyName --drop Comments --drop-unusable \
+#        --model penguins.cogmap
 #    $ cogmap explain penguins.cogmap penguins.csv --row 4
 #    $ cogmap report penguins.cogmap penguins.csv -o penguins.html
 #

@@ -78,8 +78,8 @@ ax.spines[["top", "right"]].set_visible(False)
 
 # %%
 # Look at the flipper. It is short, but the rest of the bird is not small, so the others pull it up: "for a bird of this
-# mass I expected a longer flipper". The bill and the mass move a little the other way. After a few rounds nothing moves
-# any more. The network has come to rest.
+# mass I expected a longer flipper". The bill and the mass move a little the other way. After a few rounds hardly
+# anything moves any more. The network comes to rest.
 #
 # 3. What each round adds: the increments
 # ---------------------------------------
@@ -126,8 +126,8 @@ _ = fig.colorbar(image, label="evidence for male")
 # %%
 # Column 0 is what the measurements say by themselves: the bill speaks for male, the short flipper against it. Column
 # 1 is the first thought: the flipper, in the light of the other measurements, is *not* a small bird's. That takes
-# back half of what the flipper had said. Later columns add little, and how much each may add was decided by how well
-# it predicts birds that were left out:
+# back half of what the flipper had said. Column 2 gives the mass back what column 1 took from it. Later columns add
+# little, and how much each may add was decided by how well it predicts birds that were left out:
 
 print(network.shrinkage_.round(2))
 

@@ -80,7 +80,7 @@ display = RelevanceDisplay.from_estimator(network, ax=right)
 #
 # Trap 3: related columns share the credit
 # ----------------------------------------
-# Copy a column, and the credit is cut in two. Neither half looks important:
+# Copy a column, and the credit is cut in two. Neither part looks as important as the whole did:
 
 from sklearn.datasets import load_wine
 
