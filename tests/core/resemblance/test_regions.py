@@ -1,6 +1,7 @@
 """Remembered rows in regions against kernel ridges of each box, solved naively."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from cogmap.core.network.reasoning import Network
 from cogmap.core.readout.terms import raw_scores
 from cogmap.core.resemblance import metric, regions
 from cogmap.core.resemblance.metric import Examples
-from cogmap.core.resemblance.regions import BEYOND, Boxes, cut_boxes, fit_regions
+from cogmap.core.resemblance.regions import BEYOND, COMPARED_REGIONS, Boxes, best_way, cut_boxes, fit_regions
 from cogmap.core.sums.space import NUMPY
 from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
 
@@ -112,6 +113,15 @@ def test_of_many_rows_the_regions_choose_the_kind_of_metric(seed, monkeypatch):
     errors = [((one.outside - rows.target) ** 2).sum() for one in kinds]
     np.testing.assert_array_equal(fit.outside, kinds[int(np.argmin(errors))].outside)
     assert errors[0] != errors[1]
+
+
+@pytest.mark.parametrize(
+    ("errors", "best"), [([], 0), ([(1.1, 1.0)], 1), ([(1.2, 0.5)], 0), ([(1.1, 1.0), (0.9, 0.9)], 2)]
+)
+def test_ways_that_err_alike_are_compared_on_more_regions(errors, best):
+    few, many = COMPARED_REGIONS
+    ways = [SimpleNamespace(error={few: one, many: other}.get) for one, other in [(1.0, 1.05), *errors]]
+    assert best_way(ways) is ways[best]
 
 
 def test_few_rows_are_one_region(rng):
