@@ -60,7 +60,7 @@ def test_a_ridge_is_the_bordered_system(distance, kind, rng):
     np.testing.assert_allclose(found[1], q, rtol=1e-6)
     error = judged.weight @ ((similar(metric, V, Z) @ a + q - judged.target) ** 2).sum(axis=1)
     assert ridge.judgement(5).error == pytest.approx(error)
-    np.testing.assert_array_equal(ridge.judgement(5).coefficients, found[0])
+    np.testing.assert_allclose(ridge.judgement(5).coefficients, found[0], rtol=1e-9, atol=1e-12)
 
 
 def test_the_slope_is_the_change_of_the_error_along_the_logarithm_of_the_penalty(rng, monkeypatch):
@@ -79,8 +79,8 @@ def test_the_penalty_is_that_of_the_least_error(start, rng):
     errors = [ridge.judgement(penalty).error for penalty in range(len(CASE_PENALTIES))]
     error, found, (coefficients,) = metrics._penalised([ridge], start)
     assert found == np.argmin(errors)
-    assert error == min(errors)
-    np.testing.assert_array_equal(coefficients, ridge.coefficients(found)[0])
+    assert error == pytest.approx(min(errors), rel=1e-12)
+    np.testing.assert_allclose(coefficients, ridge.coefficients(found)[0], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("most", "at"), [(60, range(30)), (6, [0, 14, 29])])

@@ -178,7 +178,8 @@ def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[Lear
     n, order = len(codes), spread(codes)
     n_folds = min(next((folds for most, folds in METRIC_FOLDS.items() if n <= most), 0), n)
     if not n_folds:
-        walks = (_walk([_groups(rows, order)], kind) for kind in _kinds(rows, distance))
+        groups = [_groups(rows, order)]
+        walks = side_by_side(lambda kind: _walk(groups, kind), _kinds(rows, distance))
         return [LearnedMetric(walk.metrics[0], walk.penalties[-1], []) for walk in walks]
     judges = [order[k::n_folds] for k in range(n_folds)]
     others = (np.delete(order, np.s_[k::n_folds]) for k in range(n_folds))
@@ -187,7 +188,8 @@ def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[Lear
     ]
     # The first folds choose, if their rows are enough; the metrics of the others follow.
     n_asked = n_choosing([len(own) for own in judges])
-    best = min((_walk(lessons[:n_asked], kind) for kind in _kinds(rows, distance)), key=lambda walk: walk.error)
+    walks = side_by_side(lambda kind: _walk(lessons[:n_asked], kind), _kinds(rows, distance))
+    best = min(walks, key=lambda walk: walk.error)
     following = side_by_side(lambda lesson: _followed(lesson.taught, best), lessons[n_asked:])
     metric = _followed(rows.some(some_of(order)), best)
     return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, [*best.metrics, *following], strict=True)))]
