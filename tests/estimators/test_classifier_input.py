@@ -206,3 +206,16 @@ def test_sparse_matrices_are_refused_with_the_way_out(make):
             make().fit(found, y)
     with pytest.raises(TypeError, match="X is a sparse matrix"):
         stream.fit([(X.tocsr(), y)])
+
+
+@pytest.mark.parametrize("scaling", ["minmax", "quantile", "halfway"])
+def test_values_that_cannot_be_told_apart_are_one(scaling, rng):
+    """The span of such a feature is so small that one divided by it is infinite."""
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    X[:, 0] += y
+    near, constant = X.copy(), X.copy()
+    near[:, 2], constant[:, 2] = np.where(X[:, 2] > 0, 2e-309, 0.0), 0.0
+    scores = [
+        LTCNClassifier(scaling=scaling, max_iter=3).fit(rows, y).decision_function(rows) for rows in (near, constant)
+    ]
+    np.testing.assert_array_equal(*scores)

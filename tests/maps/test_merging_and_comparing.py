@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from cogmap import CognitiveMap, compare_maps, merge_maps
 from cogmap.maps.merging import MERGE_RULES
@@ -12,6 +12,7 @@ from .made import maps
 ANN = CognitiveMap("abc", [[0, 0.5, 0.2], [0, 0, -1], [0.1, 0, 0]], [1, 0, 0], rule="kosko", activation="tanh")
 BEN = CognitiveMap("abd", [[0, -0.5, 0], [0.4, 0, 1], [0, 0, 0.3]], [0, 0, 2], rule="kosko", activation="sigmoid")
 EVE = CognitiveMap("ba", [[0, 0.6], [0.9, 0]], rule="kosko")
+TINY = [CognitiveMap("ab", np.diag([0.0, weight])) for weight in (1.0, 2.3e-309)]
 ALL = {"Ann": ANN, "Ben": BEN, "Eve": EVE}
 
 
@@ -100,6 +101,7 @@ def test_one_map_or_an_unknown_rule_is_refused():
 
 @settings(max_examples=40)
 @given(before=maps(), after=maps())
+@example(*TINY)
 def test_a_comparison_lists_what_differs(before, after):
     found = compare_maps(before, after)
     assert set(found.only_before) == set(before.names) - set(after.names)

@@ -126,11 +126,13 @@ def _agreement(n_concepts: int, before: Array, after: Array) -> dict[str, float]
     either, both = (before != 0) | (after != 0), (before != 0) & (after != 0)
     same = np.sign(before[both]) == np.sign(after[both])
     varies = len(before) and np.ptp(before) > 0 and np.ptp(after) > 0
+    # In units of the largest, or the squares of tiny weights would vanish.
+    scaled = np.array([one / (np.abs(one).max(initial=0.0) or 1.0) for one in (before, after)])
     return {
         "shared_concepts": float(n_concepts),
         "shared_edges": float(both.sum()),
         "edge_overlap": float(both.sum() / either.sum()) if either.any() else np.nan,
         "same_sign": float(same.mean()) if both.any() else np.nan,
-        "correlation": float(np.corrcoef(before, after)[0, 1]) if varies else np.nan,
+        "correlation": float(np.corrcoef(scaled)[0, 1]) if varies else np.nan,
         "mean_difference": float(np.abs(after - before).mean()) if len(before) else np.nan,
     }

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sums.space import DeviceArray, Space
+from ..sums.statistics import differ
 from ..types import Array, Codes
 
 KNOTS = 1000
@@ -188,8 +189,7 @@ def identity(n_features: int, low: float, high: float) -> Scaling:
 
 def varying(X: Array) -> NDArray[np.bool_]:
     """Say for each column whether it holds two different values."""
-    differs: NDArray[np.bool_] = X.max(axis=0) > X.min(axis=0)
-    return differs
+    return differ(X.min(axis=0), X.max(axis=0))
 
 
 def knot_heights(kind: str, values: Array, ranks: Array) -> tuple[Array, Array]:

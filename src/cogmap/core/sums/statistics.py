@@ -143,6 +143,17 @@ class Totals:
         return [self.space.host(array) for array in (*self.sums, *self.least, *self.most)]
 
 
+LEAST_SPAN = np.finfo(np.float64).tiny
+"""Span below which a feature is constant: one divided by it would be infinite."""
+
+
+def differ(low: Array, high: Array) -> NDArray[np.bool_]:
+    """Say for each feature whether its values differ, given the least and the largest."""
+    with np.errstate(over="ignore"):
+        differs: NDArray[np.bool_] = high - low >= LEAST_SPAN
+    return differs
+
+
 @dataclass(frozen=True)
 class Range:
     """What a fit needs of the census: smallest and largest value of every feature, and the weight of every class."""
@@ -153,9 +164,8 @@ class Range:
 
     @property
     def varies(self) -> NDArray[np.bool_]:
-        """Which features have two different values."""
-        differs: NDArray[np.bool_] = self.high > self.low
-        return differs
+        """Which features have two different values, not nearer to each other than `LEAST_SPAN`."""
+        return differ(self.low, self.high)
 
     @property
     def total(self) -> float:
