@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
@@ -112,11 +112,16 @@ def awkward_table(rng):
         }
     ),
 )
+@example(  # an innovation of 1e200: its square is no number, and the row is to stop all the same
+    seed=3247,
+    parameters={"phi": 0.0, "inner": "regression", "rule": "kosko", "scaling": "minmax", "terms": 3, "cases": True},
+)
 @pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")
 def test_any_table_gives_finite_scores(seed, parameters):
     X, y = awkward_table(np.random.default_rng(seed))
     model = LTCNClassifier(**parameters).fit(X, y)
-    assert np.isfinite(model.decision_function(X)).all()
+    scores = model.decision_function(X)
+    assert np.abs(scores).max() < 1e6
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
 
 

@@ -23,7 +23,7 @@ from ..trajectory.increments import Course, Increment
 from ..trajectory.steps import Walk
 from ..types import Array
 from .ridge import IncrementReadout
-from .shrunken import ShrunkReadout
+from .shrunken import FAR, ShrunkReadout
 from .terms import Readout
 
 SKETCHES = ((32, 1 / 4.6), (64, 1 / 2.75), (128, 1 / 2.0))
@@ -83,7 +83,7 @@ class Gate:
     def __call__(self, scores: Array, sketch: Array, F: Array) -> None:
         """Overwrite the scores of rows that are stopped; F holds the increments of all rows."""
         if sketch.shape[1]:
-            tile, row = np.nonzero((sketch * sketch).sum(axis=1) > self.most)
+            tile, row = np.nonzero((np.clip(sketch, -FAR, FAR) ** 2).sum(axis=1) > self.most)
             if len(tile) == 0:
                 return
             filled = np.zeros((-(-len(tile) // TILE) * TILE, F.shape[1]))
@@ -92,7 +92,8 @@ class Gate:
         else:
             tile, row = (place.ravel() for place in np.indices((len(F), TILE)))
         Q = self._innovations(F)
-        stopped = np.logical_or.accumulate(np.matmul(self.upto, Q * Q) > self.readout.caps[:, None], axis=1)
+        leverage = np.matmul(self.upto, np.clip(Q, -FAR, FAR) ** 2)
+        stopped = np.logical_or.accumulate(leverage > self.readout.caps[:, None], axis=1)
         some = np.flatnonzero(stopped[:, -1].ravel()[: len(tile)])
         if len(some):
             at = np.divmod(some, TILE)

@@ -28,6 +28,10 @@ NOTHING = 1e-24
 """Share of what the mean leaves, squared, below which an iteration's gains are rounding."""
 
 
+FAR = 1e150
+"""Size of an innovation beyond which all are as far: the square of a larger one would be no number."""
+
+
 @dataclass(frozen=True)
 class Path:
     """The readout after each iteration, seen from outside.
@@ -122,7 +126,8 @@ def gate_caps(ends: Sequence[int], total: float) -> Array:
 def leverages(space: Space, Q: DeviceArray, ends: Sequence[int]) -> DeviceArray:
     """Return the leverage of each row after each iteration, shape (n, T + 1)."""
     upto = np.arange(ends[-1])[:, None] < np.asarray(ends)
-    return (Q * Q) @ space.put(upto.astype(np.float64))
+    near = space.xp.clip(Q, -FAR, FAR)
+    return (near * near) @ space.put(upto.astype(np.float64))
 
 
 def from_outside(space: Space, leverage: DeviceArray, unit: DeviceArray) -> DeviceArray:
