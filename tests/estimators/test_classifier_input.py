@@ -116,6 +116,9 @@ def awkward_table(rng):
     seed=3247,
     parameters={"phi": 0.0, "inner": "regression", "rule": "kosko", "scaling": "minmax", "terms": 3, "cases": True},
 )
+@example(  # inner weights of 1e9, whose powers are no numbers
+    seed=20730193, parameters={"phi": 0.0, "inner": "regression", "rule": "kosko", "scaling": "halfway", "terms": 3}
+)
 @pytest.mark.filterwarnings("ignore::cogmap.NoInformationWarning")
 def test_any_table_gives_finite_scores(seed, parameters):
     X, y = awkward_table(np.random.default_rng(seed))

@@ -74,9 +74,9 @@ class Reach:
         self._size, self._phi, self._gain = np.abs(f.slope * W), network.phi, network.phi * f.scale
         sums = (float(self._size.sum(axis=axis).max(initial=0.0)) for axis in (0, 1))
         self._norm = f.slope * spectral_norm(W) if len(W) <= EXACT_NORM else math.sqrt(math.prod(sums))
-        # D¹ = φ (f − A⁰), and both are within the activation's range.
-        self._each = np.full(len(W), network.phi * (f.high - f.low))
-        self._all = float(np.linalg.norm(self._each))
+        # Dᵗ = φ (f − f′), and D¹ = φ (f − A⁰), with all of them within the activation's range.
+        self._each = self._widest = np.full(len(W), network.phi * (f.high - f.low))
+        self._all = self._longest = float(np.linalg.norm(self._each))
 
     def next(self) -> Way:
         """Return the way to take the next iteration, from the second on."""
@@ -86,7 +86,9 @@ class Reach:
         each = np.minimum(each, together)
         largest = float(each.max(initial=0.0))
         terms = n_terms(min(largest, 2 * together / max(len(each), 1) ** 0.5))
-        self._each, self._all = self._gain * each, self._gain * together
+        # Large weights would take the bounds beyond all numbers, which no difference of states can follow.
+        self._each = np.minimum(self._gain * each, self._widest)
+        self._all = min(self._gain * together, self._longest)
         sure = terms > 0 and largest**2 < REACHES[terms - 1]
         return Way(largest <= NEAR and self._phi <= MOST_PHI, terms, sure)
 
