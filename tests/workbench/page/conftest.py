@@ -75,8 +75,26 @@ def models(network, iris, raw, wide):
     return {"iris": (network, *iris), "people": raw, "wide": wide}
 
 
+DRAWN = """() => new Promise((done) =>
+    requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(done)))))"""
+"""What ends when a page has drawn what it knows, and has moved the focus, which it does after a frame."""
+
+
 @pytest.fixture
-def opened(tab, serving, models, tmp_path):
+def patient_keyboard(tab, monkeypatch):
+    """Let a page draw itself after every key, as people do."""
+    keyboard = type(tab.keyboard)
+    press = keyboard.press
+
+    def pressed(self, key):
+        press(self, key)
+        tab.evaluate(DRAWN)
+
+    monkeypatch.setattr(keyboard, "press", pressed)
+
+
+@pytest.fixture
+def opened(tab, serving, models, tmp_path, patient_keyboard):
     """Return a function that opens a workbench; the page keeps what the browser complains about."""
     closing = []
 
