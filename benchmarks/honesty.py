@@ -20,7 +20,8 @@ from cogmap import LTCNClassifier
 from cogmap.core.constants import CASE_PENALTIES
 from cogmap.core.readout.terms import raw_scores
 from cogmap.core.resemblance.cases import solve_dual
-from cogmap.core.resemblance.metric import Examples, lower_kernel
+from cogmap.core.resemblance.distance import lower_kernel
+from cogmap.core.resemblance.metric import Examples
 from cogmap.core.resemblance.regions import fit_regions
 from cogmap.core.sums.space import NUMPY
 

@@ -22,8 +22,8 @@ from cogmap.core.decision.decision import class_covariance, decide
 from cogmap.core.resemblance import metric
 from cogmap.core.sums.rows import JudgeScores
 from cogmap.estimators import tuned
+from cogmap.estimators.grid import block_labels
 from cogmap.estimators.stacking import ONE_HOT, least_squares, stack_weights, worthwhile_weights
-from cogmap.estimators.tuned import block_labels
 
 
 @parametrize_with_checks([LTCNClassifierCV(inner="slopes", terms=None, pairs=False)])

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from ..core.constants import AXES_CONCEPTS, CASE_CONCEPTS
 from ..core.decision.decision import Decision, calibrate, class_shares, decide, log_loss, score_labels
 from ..core.fit.fit import NetworkFit
 from ..core.fit.model import Model
 from ..core.readout.states import ReadoutFacts
+from ..core.resemblance.distance import Distance
 from ..core.sums.rows import JudgeScores
 from ..core.types import Array
 
@@ -18,6 +20,9 @@ ONE_HOT = np.array([0.0, 1.0])
 
 LEAST_WEIGHT = 0.1
 """Least share of a member of the stack in the sum of all weights."""
+
+MOST_CONCEPTS = {"straight": CASE_CONCEPTS, "axes": AXES_CONCEPTS}
+"""Most concepts in which rows are compared by a distance."""
 
 WORTH = 0.03
 """Share by which the log loss must fall for members that are costly to ask."""
@@ -51,6 +56,10 @@ class Candidate:
     def costly(self) -> bool:
         """Whether a prediction compares a row with all others: those remembered with a network have no regions."""
         return bool(self.params["cases"] == "joined")
+
+    def comparable(self, distance: Distance) -> bool:
+        """Say whether its concepts are few enough for rows to be compared in them by a distance."""
+        return len(self.model.network.bias) <= MOST_CONCEPTS[distance]
 
     @property
     def complexity(self) -> tuple[bool, bool, int, float]:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.constants import AXES_CONCEPTS, CASE_CONCEPTS, JOINED_ROWS, METRIC_FOLDS, TERM_CONCEPTS, TERMS
+from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, METRIC_FOLDS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, decide
 from ..core.fit.fit import NetworkFit, fit_network, joined, remember, remember_many
 from ..core.fit.fitted import distinct_networks, joint_outer
@@ -20,7 +20,7 @@ from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
 from ..core.fit.pairs import read_pairs
 from ..core.network.reasoning import Rule
-from ..core.resemblance.metric import Distance
+from ..core.resemblance.distance import Distance
 from ..core.sums.rows import Rows
 from ..core.sums.sources import Source
 from ..core.sums.statistics import Range
@@ -34,7 +34,8 @@ from ..knowledge.edges import check_terms
 from .base import NetworkClassifier, refused_parameters
 from .classifier import LTCNClassifier
 from .fitting import fit_arrays
-from .stacking import ONE_HOT, Candidate, loo_scores, together, worthwhile_weights
+from .grid import GRID, as_grid, block_labels
+from .stacking import MOST_CONCEPTS, ONE_HOT, Candidate, loo_scores, together, worthwhile_weights
 
 SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 TIE = 1e-9
@@ -43,13 +44,8 @@ TIE = 1e-9
 CASES: dict[Distance, bool | str] = {"straight": True, "axes": "axes"}
 """What results call remembered rows, by the distance in which they are compared."""
 
-MOST_CONCEPTS = {"straight": CASE_CONCEPTS, "axes": AXES_CONCEPTS}
-"""Most concepts in which rows are compared by a distance."""
-
 MOST_FURTHER = len(CASES) + 2
 """Most members beside the grid: remembered rows, those that are read together with a network, and pairs."""
-
-GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -223,9 +219,8 @@ feature_importances_, fitted_
         """
         usual = [c for c in networks if 0 < len(c.model.network.bias) <= CASE_CONCEPTS]
         fewest = min((c.params["terms"] or 0 for c in usual), default=0)
-        plain = [c for c in usual if (c.params["terms"] or 0) == fewest]
-        others = [c for c in usual if c not in plain] if n_rows > max(METRIC_FOLDS) else []
-        return [self._best(alike) for alike in (plain, others) if alike]
+        groups = [[c for c in usual if ((c.params["terms"] or 0) > fewest) == more] for more in (False, True)]
+        return [self._best(alike) for alike in groups[: 2 if n_rows > max(METRIC_FOLDS) else 1] if alike]
 
     def _remembered(
         self, source: Source[Rows], census: Range, networks: Sequence[Candidate], workers: int | None
@@ -236,14 +231,14 @@ feature_importances_, fitted_
         def fitted(distance: Distance) -> Candidate:
             start, first = time.perf_counter(), readers[0]
             if source.single:
-                fit = remember(first.network, [own.model for own in readers if comparable(own, distance)], distance)
+                fit = remember(first.network, [own.model for own in readers if own.comparable(distance)], distance)
             else:
                 fit = remember_many(source, census, first.network, self._in_terms(first, census, distance), distance)
             known = (own.params for own in readers if own.model.concepts is fit.model.concepts)
             params = next(known, first.params | {"terms": TERMS})
             return self._candidate(params | {"cases": CASES[distance]}, fit, start)
 
-        return side_by_side(fitted, [one for one in CASES if readers and comparable(readers[0], one)], workers)
+        return side_by_side(fitted, [one for one in CASES if readers and readers[0].comparable(one)], workers)
 
     def _in_terms(self, reader: Candidate, census: Range, distance: Distance) -> Settings | None:
         """Return a configuration with the terms that "auto" would try if rows were few; None where it would not."""
@@ -403,26 +398,3 @@ feature_importances_, fitted_
             "mean_fit_time": np.array([c.seconds for c in candidates]),
             "stack_weight": weights,
         }
-
-
-def comparable(reader: Candidate, distance: Distance) -> bool:
-    """Say whether the concepts of a network are few enough for a distance."""
-    return len(reader.model.network.bias) <= MOST_CONCEPTS[distance]
-
-
-def as_grid(value: Any) -> list[Any]:
-    """Return a grid's values; one value is a grid of its own."""
-    return list(value) if isinstance(value, (list, tuple, np.ndarray, range)) else [value]
-
-
-def block_labels(params: list[dict[str, Any]]) -> list[str]:
-    """Return for each block how its parameters differ from the other blocks'; nothing for a single block."""
-    differ = [name for name in GRID if len({str(block[name]) for block in params}) > 1]
-    texts = [", ".join(_in_words(name, block[name]) for name in differ) for block in params]
-    return [f" [{text}]" if text else "" for text in texts]
-
-
-def _in_words(name: str, value: Any) -> str:
-    if name == "terms":
-        return "no terms" if value is None else f"{value} terms"
-    return value if isinstance(value, str) else f"{name}={value}"

@@ -13,7 +13,7 @@ from cogmap.core.resemblance.cases import (
     sample_rows,
     solve_dual,
 )
-from cogmap.core.resemblance.metric import Metric, fit_metric, lower_kernel
+from cogmap.core.resemblance.metric import fit_metric
 from tests.core.problems import increments_of
 from tests.core.trajectory.test_innovations import applied, fit
 
@@ -79,14 +79,6 @@ def test_degrees_of_freedom_are_the_trace_of_the_smoother(rng):
     )
     found = solve_dual(K.copy(), np.eye(30)[:, :1], ones, ones, 0.3).degrees_of_freedom
     assert found == pytest.approx(np.trace(smoother))
-
-
-def test_kernel_blocks_fill_the_lower_triangle(rng):
-    cases, features = rng.normal(size=(600, 3)), rng.normal(size=(600, 5))
-    expected = np.exp(-cdist(cases, cases)) + features @ features.T
-    found = lower_kernel(Metric(np.zeros(3), np.eye(3)), cases, features)
-    # The distance of a case to itself is rounding: its square root is 1e-8, not 0.
-    np.testing.assert_allclose(np.tril(found), np.tril(expected), rtol=1e-7, atol=1e-7)
 
 
 def test_metric_divides_by_ridged_covariance_and_has_unit_mean_square_distance(rng):

@@ -6,18 +6,14 @@ from scipy.spatial.distance import cdist, pdist
 
 from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR, METRIC_FOLDS, METRIC_JUDGES
 from cogmap.core.resemblance import metric as metrics
+from cogmap.core.resemblance.distance import Metric
 from cogmap.core.resemblance.metric import (
-    PART,
     Examples,
     Kind,
-    Metric,
     Ridge,
-    coordinates,
     first_metric,
-    kernel,
     learn_metrics,
     n_choosing,
-    resemblance,
     spread,
     taught_metric,
 )
@@ -139,20 +135,6 @@ def test_classes_whose_coefficients_add_up_to_zero_are_one_fewer(n_classes, left
     found = metrics._combined(a)
     assert found.shape == (30, left)
     np.testing.assert_allclose(found @ found.T, a @ a.T, atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [1, PART, PART + 1, 3 * PART])
-@pytest.mark.parametrize("distance", CDIST)
-def test_a_kernel_is_the_resemblance_of_all_rows_to_each_other(distance, n, rng):
-    rows, metric = rng.random((n, 3)), some_metric(rng, 3, distance)
-    np.testing.assert_allclose(kernel(metric, metric(rows)), similar(metric, rows, rows), atol=1e-7)
-
-
-@pytest.mark.parametrize("distance", CDIST)
-def test_resemblance_is_the_same_in_every_space(distance, space, rng):
-    rows, cases, metric = rng.random((20, 3)), rng.random((7, 3)), some_metric(rng, 3, distance)
-    found = resemblance(space, metric, coordinates(space, metric, space.put(rows)), metric(cases))
-    np.testing.assert_allclose(space.host(found), similar(metric, rows, cases), atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cogmap.core.resemblance.cases import CaseReadout
-from cogmap.core.resemblance.metric import Metric
+from cogmap.core.resemblance.distance import Metric
 from cogmap.core.resemblance.regions import RegionReadout, cut_boxes
 from cogmap.core.sums.tiles import TILE
 

@@ -21,7 +21,8 @@ from ..decision.decision import class_covariance, judged_rows
 from ..readout.design import Design
 from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
 from ..readout.states import ReadoutFacts, inverse_one_hot
-from ..resemblance.metric import Distance, Examples
+from ..resemblance.distance import Distance
+from ..resemblance.metric import Examples
 from ..resemblance.regions import best_way, ways
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source

@@ -28,7 +28,8 @@ from ..readout.terms import Terms
 from ..sums.space import NUMPY, DeviceArray, Space
 from ..trajectory.innovations import Basis
 from ..types import Array
-from .metric import Metric, coordinates, fit_metric, lower_kernel, resemblance
+from .distance import Metric, coordinates, lower_kernel, resemblance
+from .metric import fit_metric
 from .remembered import Remembered
 
 

@@ -1,12 +1,11 @@
-"""Resemblance of rows, exp(−distance), and a metric of distance that the classes teach.
+"""A metric of distance that the classes teach.
 
 A kernel ridge f(x) = q + Σ_i a_i exp(−‖x − v_i‖) is fitted in some metric. The average outer product of its gradients,
 Σ_x ∇f(x) ∇f(x)ᵀ, says along which directions the classes change; its square root is the map to the coordinates of the
 next metric, in which the ridge is fitted again. Radhakrishnan and others call this recursive feature machines.
 
-‖·‖ is the straight distance, or the sum of distances along the axes. Resemblance is then a product over concepts, "x_j
-is about v_j, for every j": what the limit of a forest of random cuts is, and as good as trees where classes change at
-thresholds of single features. Its metric stretches single concepts, since turned axes would be no concepts.
+‖·‖ is the straight distance, or the sum of distances along the axes (`distance`), whose metric stretches single
+concepts: turned axes would be no concepts.
 
 Which directions count (all, or those of single concepts), how many rounds, and the penalty are chosen by the error on
 rows that the metric has not seen. Few rows are judged in folds, each with a metric that the other folds taught; the
@@ -21,13 +20,10 @@ the folds, whose metrics are handed on: leave-one-out in the metric of its fold 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
-from scipy.spatial.distance import cdist
 
 from ..constants import (
     AXES_ROWS,
@@ -44,21 +40,16 @@ from ..constants import (
     METRIC_ROWS,
 )
 from ..readout.dual import follow
-from ..sums.space import NUMPY, DeviceArray, Space, slices
+from ..sums.space import NUMPY
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
+from .distance import Distance, Metric, kernel, resemblance
 
 NEAR = 1e-9
 """Distance below which two rows are one: the gradient of their resemblance has no direction."""
 
-PART = 96
-"""Rows that are compared with all others at a time: what is computed of them stays in the cache."""
-
 DEPENDENT = 1e-14
 """Share of the largest squared length of coefficients below which a combination of classes is rounding."""
-
-
-Distance = Literal["straight", "axes"]
 
 
 class Kind(NamedTuple):
@@ -66,73 +57,6 @@ class Kind(NamedTuple):
 
     single: bool
     distance: Distance = "straight"
-
-
-@dataclass(frozen=True)
-class Metric:
-    """x ↦ coordinates, whose distance is straight or the sum of distances along the axes."""
-
-    mean: Array
-    map: Array
-    distance: Distance = "straight"
-
-    def __call__(self, initial: Array) -> Array:
-        """Return coordinates of rows, shape (n, M)."""
-        return (initial - self.mean) @ self.map
-
-
-def coordinates(space: Space, metric: Metric, initial: DeviceArray) -> DeviceArray:
-    """Return coordinates of rows in a space."""
-    return (initial - space.put(metric.mean)) @ space.put(metric.map)
-
-
-def resemblance(space: Space, metric: Metric, rows: DeviceArray, cases: Array) -> DeviceArray:
-    """Return exp(−distance) of every row to every case, given their coordinates; shape (n, n_cases)."""
-    xp = space.xp
-    if space.numpy:  # in place: the matrix is large
-        apart = distances(metric, rows, cases)
-        return np.exp(np.negative(apart, out=apart), out=apart)
-    if metric.distance == "axes":
-        along = (xp.abs(rows[:, j : j + 1] - space.put(own)) for j, own in enumerate(cases.T))
-        return xp.exp(-reduce(add, along))
-    squared = rows @ space.put(-2 * cases.T)
-    squared += xp.sum(rows * rows, axis=1, keepdims=True)
-    squared += space.put((cases**2).sum(axis=1))
-    return xp.exp(-xp.sqrt(xp.clip(squared, 0.0, None)))
-
-
-def distances(metric: Metric, rows: Array, cases: Array) -> Array:
-    """Return the distance of every row to every case in numpy, given their coordinates; shape (n, n_cases)."""
-    if metric.distance == "axes":
-        along: Array = cdist(rows, cases, "cityblock")
-        return along
-    squared = rows @ (-2 * cases.T)
-    squared += np.einsum("ij,ij->i", rows, rows)[:, None]
-    squared += np.einsum("ij,ij->i", cases, cases)
-    return np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
-
-
-def lower_kernel(metric: Metric, cases: Array, features: Array | None = None) -> Array:
-    """Return the resemblance of rows to each other plus the products of their features, where they have some.
-
-    What is above the diagonal is not set.
-    """
-    n = len(cases)
-    K = np.empty((n, n))
-    for rows in slices(n, PART):
-        apart = distances(metric, cases[rows], cases[: rows.stop])
-        alike = np.exp(np.negative(apart, out=apart), out=K[rows, : rows.stop])
-        if features is not None:
-            alike += features[rows] @ features[: rows.stop].T
-    return K
-
-
-def kernel(metric: Metric, cases: Array) -> Array:
-    """Return the resemblance of rows to each other, shape (n, n)."""
-    K = lower_kernel(metric, cases)
-    for rows in slices(len(K), PART):
-        K[: rows.start, rows] = K[rows, : rows.start].T
-    return K
 
 
 class Examples(NamedTuple):

@@ -26,17 +26,8 @@ from ..sums.space import DeviceArray, Space
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .cases import CaseReadout, Dual, solve_dual
-from .metric import (
-    Distance,
-    Examples,
-    LearnedMetric,
-    Metric,
-    coordinates,
-    learn_metrics,
-    lower_kernel,
-    n_choosing,
-    resemblance,
-)
+from .distance import Distance, Metric, coordinates, lower_kernel, resemblance
+from .metric import Examples, LearnedMetric, learn_metrics, n_choosing
 from .remembered import Remembered
 
 BEYOND = 2.0

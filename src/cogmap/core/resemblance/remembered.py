@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from ..sums.tiles import TILE, over_tiles, tiled
 from ..types import Array, Codes
-from .metric import Metric
+from .distance import Metric
 
 
 class Remembered:

@@ -19,7 +19,7 @@ from ...core.readout.ridge import IncrementReadout
 from ...core.readout.shrunken import ShrunkReadout
 from ...core.readout.states import StateReadout
 from ...core.resemblance.cases import CaseReadout
-from ...core.resemblance.metric import Metric
+from ...core.resemblance.distance import Metric
 from ...core.resemblance.regions import Boxes, RegionReadout
 from ...core.trajectory.innovations import Basis
 from ...core.types import Array as Floats
