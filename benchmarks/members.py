@@ -38,11 +38,7 @@ VARIANTS = {
     "costly members in any case": (tuned, "worthwhile_weights", stacking.stack_weights),
     "no correction of the decision": (decision, "CORRECTED_CLASSES", 2),
     "a larger ridge of the correction": (decision, "CORRECTION_RIDGES", (100.0, 0.01)),
-    "metrics of directions of any kind": (
-        metric,
-        "_kinds",
-        lambda rows, distance: [metric.Kind(distance == "axes", distance)],
-    ),
+    "metrics of directions of any kind": (metric, "_kinds", turned),
     "straight distances alone": (tuned, "CASES", {"straight": True}),
     "distances along axes of one size": (regions, "AXES_UNITS", (1.0,)),
     "gradients of more rows along axes": (metric, "AXES_ROWS", 400),
