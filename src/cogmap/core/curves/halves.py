@@ -17,10 +17,11 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
 from ..constants import PAIR_PENALTIES, PAIR_RATIOS, PAIR_SHARES
 from ..readout.dual import descend
+from ..sums.lapack import dpotrf, dpotrs, dtrtri
 from ..types import Array, Codes
 
 ROUNDING = 1e-11
@@ -69,9 +70,9 @@ class Moments(NamedTuple):
         """Return slope, offset, and L with S_zz + diag(α) = L Lᵀ."""
         known = self.gram.copy()
         known[np.diag_indices_from(known)] += penalty
-        triangle, _ = lapack.dpotrf(known.T, lower=1, overwrite_a=1)
+        triangle, _ = dpotrf(known.T, lower=1, overwrite_a=1)
         # In the order of memory that a file is read back in: products round otherwise in another.
-        slope = np.ascontiguousarray(lapack.dpotrs(triangle, self.cross, lower=1)[0])
+        slope = np.ascontiguousarray(dpotrs(triangle, self.cross, lower=1)[0])
         return slope, self.prior - self.mean @ slope, triangle
 
     def error(self, slope: Array, offset: Array) -> float:
@@ -132,7 +133,7 @@ class Halves:
         """Solve for all rows."""
         known, penalty = self.known[2].some(columns), self._penalty(columns, size)
         slope, offset, triangle = known.solve(penalty)
-        return Ridge(slope, offset, lapack.dtrtri(triangle, lower=1)[0].T, penalty, known)
+        return Ridge(slope, offset, dtrtri(triangle, lower=1)[0].T, penalty, known)
 
     def choose(self, columns: Callable[[int, float], Codes]) -> Size:
         """Return the size with the least two-fold error; `columns` gives what a half chose, for a share of the most."""

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from ..constants import HELD_BYTES, RIDGE_DECAYS, RIDGE_ITERATIONS, RIDGE_PENALTIES, RIDGE_ROWS
+from ..sums.lapack import dpotrf, dpotrs, dtrtri
 from ..sums.space import NUMPY
 from ..trajectory.increments import Course, increments, lockstep
 from ..types import Array

@@ -18,11 +18,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from ..concepts.scaling import varying
 from ..network.reasoning import Network
 from ..sums.factor import Factor, Scatter, refine_factor, weighted_gram
+from ..sums.lapack import dpotrf, dpotrs, dtrtri
 from ..sums.rows import JudgeScores, States
 from ..sums.sources import Source
 from ..sums.space import NUMPY, DeviceArray, Space, pieces
@@ -224,15 +224,15 @@ class Sums:
         scale = np.where(self.high[:p] > self.low[:p], 1 / np.where(size > 0, size, 1.0), 0.0)
         G = known.gram[:p, :p] * np.outer(scale, scale)
         cross = known.gram[:p, p:] * scale[:, None]
-        triangle, failed = lapack.dpotrf(G + alpha * np.eye(p))
+        triangle, failed = dpotrf(G + alpha * np.eye(p))
         # In the order of memory that a file is read back in: products round otherwise in another.
-        slope = np.ascontiguousarray(lapack.dpotrs(triangle, cross)[0])
+        slope = np.ascontiguousarray(dpotrs(triangle, cross)[0])
         # The bound of the module's head, with ROUNDING times the weight of all rows for δG and 1 for the leverage.
         if failed or ROUNDING * known.total * np.linalg.norm(slope) / np.sqrt(alpha) > TRUSTED:
             return None
         # With G + α = RᵀR, leverages are squared lengths of rows times R⁻¹.
         zero, one = frame.network.activation.ends
-        spread = lapack.dtrtri(triangle)[0]
+        spread = dtrtri(triangle)[0]
         constant = zero + (one - zero) * self.mass / known.total
         between = cross.T @ slope / known.total
         smoother = Smoother(frame, known.mean[:p], scale, (one - zero) * slope, spread, constant, known.total, between)

@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ..constants import (
     AXES_ROWS,
@@ -40,6 +39,7 @@ from ..constants import (
     METRIC_ROWS,
 )
 from ..readout.dual import follow
+from ..sums.lapack import dpotrf, dpotrs
 from ..sums.space import NUMPY
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
@@ -245,13 +245,13 @@ class Ridge:
         n = len(self.kernel)
         K = self.kernel.copy()
         K[np.diag_indices(n)] += CASE_PENALTIES[penalty] / self.rows.weight
-        factor, _ = lapack.dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
-        ones = lapack.dpotrs(factor, np.ones(n), lower=0)[0]
+        factor, _ = dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
+        ones = dpotrs(factor, np.ones(n), lower=0)[0]
         share = ones / ones.sum()
 
         def solve(target: Array) -> tuple[Array, Array]:
             constant = share @ target
-            return lapack.dpotrs(factor, target, lower=0)[0] - np.outer(ones, constant), constant
+            return dpotrs(factor, target, lower=0)[0] - np.outer(ones, constant), constant
 
         return solve
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 from scipy.linalg.blas import dgemm
-from scipy.linalg.lapack import dpotrf, dtrtri
 
 from ..constants import AMPLIFICATION, NOVELTY
+from ..sums.lapack import dpotrf, dtrtri
 from ..sums.space import DeviceArray
 from ..types import Array
 from .increments import Course, increments

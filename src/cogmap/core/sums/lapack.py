@@ -1,0 +1,106 @@
+"""Cholesky factors, their inverses and what they solve: LAPACK, while other threads work too.
+
+scipy's wrappers keep Python's lock for as long as a factor takes, so that of two threads one waits. The same routines
+are called here by the addresses that scipy gives to compiled code, through ctypes, which lets go of the lock: same
+library, same bits. Where a scipy gives other types than are known here, its wrappers serve, one thread at a time.
+
+Easy to get wrong: LAPACK reads columns one after another. A symmetric matrix in numpy's order is handed on as its
+transpose, which is the same matrix, with its lower triangle as the upper one.
+"""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cython_lapack, lapack
+
+from ..types import Array
+from .space import slices
+
+STRIP = 64
+"""Columns that are cleaned at a time."""
+
+NUMBER = "__pyx_t_5scipy_6linalg_13cython_lapack_d *"
+"""What scipy calls an array of doubles."""
+
+
+def _routine(name: str, types: Sequence[str]) -> Callable[..., None] | None:
+    """Return a routine of LAPACK as a function of pointers; None where scipy's takes other types."""
+    capsule = getattr(cython_lapack, "__pyx_capi__", {}).get(name)
+    signature = f"void ({', '.join(types)})".encode()
+    valid, pointer = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
+    valid.argtypes = pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
+    valid.restype, pointer.restype = ctypes.c_int, ctypes.c_void_p
+    if capsule is None or not valid(capsule, signature):
+        return None
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(types))(pointer(capsule, signature))
+
+
+POTRF = _routine("dpotrf", ("char *", "int *", NUMBER, "int *", "int *"))
+POTRS = _routine("dpotrs", ("char *", "int *", "int *", NUMBER, "int *", NUMBER, "int *", "int *"))
+TRTRI = _routine("dtrtri", ("char *", "char *", "int *", NUMBER, "int *", "int *"))
+
+
+def dpotrf(a: Array, lower: int = 0, overwrite_a: int = 0, clean: int = 1) -> tuple[Array, int]:
+    """Return the Cholesky factor of a matrix, and 0, or at which column it failed; as `scipy.linalg.lapack.dpotrf`."""
+    if POTRF is None:
+        factor, failed = lapack.dpotrf(a, lower=lower, overwrite_a=overwrite_a, clean=clean)
+        return factor, int(failed)
+    factor = _own(a, overwrite_a)
+    failed = _called(POTRF, _side(lower), len(factor), factor)
+    if clean:
+        for strip in slices(len(factor), STRIP):
+            block = factor[strip, strip]
+            block[...] = np.tril(block) if lower else np.triu(block)
+            (factor[: strip.start, strip] if lower else factor[strip.stop :, strip])[...] = 0.0
+    return factor, failed
+
+
+def dpotrs(c: Array, b: Array, lower: int = 0) -> tuple[Array, int]:
+    """Solve with a Cholesky factor; as `scipy.linalg.lapack.dpotrs`."""
+    if POTRS is None:
+        solved, failed = lapack.dpotrs(c, b, lower=lower)
+        return solved, int(failed)
+    solved = np.array(b, dtype=np.float64, order="F")
+    n_columns = solved.shape[1] if solved.ndim == 2 else 1
+    return solved, _called(POTRS, _side(lower), len(c), n_columns, _own(c, 1), solved)
+
+
+def dtrtri(c: Array, lower: int = 0, overwrite_c: int = 0) -> tuple[Array, int]:
+    """Return the inverse of a triangle; what is on the other side of it stays. As `scipy.linalg.lapack.dtrtri`."""
+    if TRTRI is None:
+        inverse, failed = lapack.dtrtri(c, lower=lower, overwrite_c=overwrite_c)
+        return inverse, int(failed)
+    inverse = _own(c, overwrite_c)
+    return inverse, _called(TRTRI, _side(lower), b"N", len(inverse), inverse)
+
+
+def _side(lower: int) -> bytes:
+    return b"L" if lower else b"U"
+
+
+def _own(a: Array, overwrite: int) -> Array:
+    """Return a matrix whose columns LAPACK reads: itself where it may be overwritten and has them, else a copy."""
+    if overwrite and a.dtype == np.float64 and (a.flags.f_contiguous or _columns_apart(a)):
+        return a
+    return np.array(a, dtype=np.float64, order="F")
+
+
+def _columns_apart(a: Array) -> bool:
+    """Say whether each column is in one piece: those of a corner of a matrix are, with others between them."""
+    step = a.itemsize
+    return min(a.shape) > 1 and a.strides[0] == step and a.strides[1] >= len(a) * step and a.strides[1] % step == 0
+
+
+def _called(routine: Callable[..., None], *values: bytes | int | Array) -> int:
+    """Call a routine; each array is followed by the distance of its columns, and all by what went wrong."""
+    failed, arguments = ctypes.c_int(), list[Any]()
+    for value in values:
+        if isinstance(value, np.ndarray):
+            apart = value.strides[1] // value.itemsize if value.ndim == 2 and value.shape[1] > 1 else len(value)
+            arguments += [value.ctypes.data, ctypes.byref(ctypes.c_int(max(apart, 1)))]
+        else:
+            arguments.append(value if isinstance(value, bytes) else ctypes.byref(ctypes.c_int(value)))
+    routine(*arguments, ctypes.byref(failed))
+    return failed.value
