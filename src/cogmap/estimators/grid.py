@@ -1,5 +1,6 @@
 """Grids of parameters: their values, and how blocks of a stack are told apart by them."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,16 @@ GRID = ("phi", "activation", "inner", "scaling", "terms", "max_iter")
 def as_grid(value: Any) -> list[Any]:
     """Return a grid's values; one value is a grid of its own."""
     return list(value) if isinstance(value, (list, tuple, np.ndarray, range)) else [value]
+
+
+def combinations(grids: dict[str, list[Any]], sparing: bool) -> list[dict[str, Any]]:
+    """Return the parameters of each combination; a sparing one has terms for the last inner weights alone.
+
+    A second network with terms takes a tenth of a fit, and adds nothing beyond noise to a stack.
+    """
+    every = (dict(zip(grids, values, strict=True)) for values in product(*grids.values()))
+    last = grids["inner"][-1]
+    return [one for one in every if not sparing or one["terms"] is None or one["inner"] is last]
 
 
 def block_labels(params: list[dict[str, Any]]) -> list[str]:

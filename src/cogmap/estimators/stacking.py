@@ -16,6 +16,8 @@ from ..core.resemblance.distance import Distance
 from ..core.sums.rows import JudgeScores
 from ..core.types import Array
 
+SCORINGS = ("squared_error", "error", "kappa", "log_loss")
+
 ONE_HOT = np.array([0.0, 1.0])
 
 LEAST_WEIGHT = 0.1

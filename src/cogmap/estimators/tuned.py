@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import product
 from math import prod
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -34,10 +33,9 @@ from ..knowledge.edges import check_terms
 from .base import NetworkClassifier, refused_parameters
 from .classifier import LTCNClassifier
 from .fitting import fit_arrays
-from .grid import GRID, as_grid, block_labels
-from .stacking import MOST_CONCEPTS, ONE_HOT, Candidate, loo_scores, together, worthwhile_weights
+from .grid import GRID, as_grid, block_labels, combinations
+from .stacking import MOST_CONCEPTS, ONE_HOT, SCORINGS, Candidate, loo_scores, together, worthwhile_weights
 
-SCORINGS = ("squared_error", "error", "kappa", "log_loss")
 TIE = 1e-9
 """Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
 
@@ -66,9 +64,9 @@ class LTCNClassifierCV(NetworkClassifier):
     scaling : str, None or sequence of them, default="halfway"
         Scaling.
     terms : "auto", int, None or sequence of them, default="auto"
-        Linguistic terms. ``"auto"`` is None and 5; None alone where terms would make more than 300 concepts; and for
-        more than 30,000 rows networks have none. Of more than 6,000 rows those that are remembered have 5 or none, as
-        errs less.
+        Linguistic terms. ``"auto"`` is None, and 5 for the last of `inner`; None alone for more than 300 concepts of
+        terms, and for more than 30,000 rows. Of more than 6,000 rows those that are remembered have 5 or none, as errs
+        less.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
@@ -315,14 +313,14 @@ feature_importances_, fitted_
         return [one for params in self._grid() for one in self._member(params).settings(census)]
 
     def _grid(self) -> list[dict[str, Any]]:
-        """Return the parameters of each combination of the grids."""
-        grids = [self._values(name) for name in GRID]
-        return [dict(zip(GRID, values, strict=True)) for values in product(*grids)]
+        return combinations({name: self._values(name) for name in GRID}, self._terms_auto)
+
+    _terms_auto = property(lambda self: isinstance(self.terms, str) and self.terms == "auto")
 
     def _values(self, name: str) -> list[Any]:
         """Return the values of a grid."""
         value = getattr(self, name)
-        if name != "terms" or not isinstance(value, str) or value != "auto":
+        if name != "terms" or not self._terms_auto:
             return as_grid(value)
         few_concepts = TERMS * getattr(self, "n_features_in_", 1) <= TERM_CONCEPTS
         few_rows = not hasattr(self, "class_count_") or few(self.class_count_.sum())
@@ -379,8 +377,10 @@ feature_importances_, fitted_
         """Raise a `ModelFileError` where no file may hold these parameters."""
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
-            size = prod(len(self._values(name)) for name in GRID)
-            if not size <= len(self.cv_results_["params"]) <= size + MOST_FURTHER:
+            most = prod(len(self._values(name)) for name in GRID)
+            # Terms that are "auto" were once those of every network.
+            least = most // len(self._values("terms")) if self._terms_auto else most
+            if not least <= len(self.cv_results_["params"]) <= most + MOST_FURTHER:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()
         super().check_stored()

@@ -35,7 +35,8 @@ def naive(Z, Y, weight, penalty):
 def test_a_solution_is_that_of_the_normal_equations(problem):
     Z, Y, weight, _half = problem
     columns = np.array([0, 1, 2, 3, 5])
-    ridge = halves_of(*problem).solved(columns, Size(1.0, 0.3, 2.0))
+    halves = halves_of(*problem)
+    ridge = halves.solved(columns, Size(1.0, 0.3, 2.0))
     penalty = np.array([0.3] * 4 + [2.0])
     slope, offset, design = naive(Z[:, columns], Y, weight, penalty)
     np.testing.assert_allclose(ridge.slope, slope, rtol=1e-8, atol=1e-10)
@@ -47,7 +48,7 @@ def test_a_solution_is_that_of_the_normal_equations(problem):
     assert ridge.degrees_of_freedom == pytest.approx(weight @ leverage)
     fitted, share = Z[:, columns] @ slope + offset, weight / weight.sum()
     expected = (Y * share[:, None]).T @ (fitted - share @ fitted)
-    np.testing.assert_allclose(ridge.between, expected, atol=1e-10)
+    np.testing.assert_allclose(halves.between(columns, ridge.slope), expected, atol=1e-10)
     root = np.sqrt(weight)[:, None]
     value = np.linalg.eigvalsh(((Z - share @ Z)[:, columns] * root).T @ ((Z - share @ Z)[:, columns] * root))
     assert ridge.condition >= np.sqrt((value[-1] + 0.3) / (value[0] + 2.0))

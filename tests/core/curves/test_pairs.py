@@ -67,15 +67,25 @@ def test_a_curve_is_piecewise_linear_and_a_surface_bilinear(pieces, rng):
 def test_few_values_have_a_knot_each(rng):
     coin, die = rng.integers(0, 2, 500), rng.integers(1, 7, 500)
     scaling = halfway(coin.astype(float), die.astype(float))
-    of_coin, of_die = knots(scaling, 24)
+    of_coin, of_die = knots(scaling, 24, 0)
     np.testing.assert_allclose(of_coin, [0, 1])
     np.testing.assert_allclose(of_die, np.unique(np.interp(die, scaling.values[1], scaling.heights[1])))
+
+
+def test_values_that_are_told_apart_have_a_knot_each(rng):
+    """More than a curve may have otherwise, but not one value more than is said."""
+    hours, wage = rng.integers(0, 40, 2000).astype(float), rng.normal(size=2000)
+    scaling = halfway(hours, wage)
+    of_hours, of_wage = knots(scaling, 16, 40)
+    np.testing.assert_allclose(of_hours, np.unique(np.interp(hours, scaling.values[0], scaling.heights[0])))
+    assert len(of_wage) <= 16
+    assert len(knots(scaling, 16, 39)[0]) <= 16
 
 
 def test_knots_reach_into_the_tail(rng):
     """Nine rows of ten have the value 0; the others are spread over three powers of ten."""
     amount = np.where(rng.random(5000) < 0.9, 0.0, 10 ** rng.uniform(0, 3, 5000))
-    (own,) = knots(halfway(amount), 16)
+    (own,) = knots(halfway(amount), 16, 0)
     assert len(own) <= 16
     assert (np.diff(own) >= LEAST_GAP).all()
     assert own[0] == 0
@@ -86,13 +96,13 @@ def test_knots_reach_into_the_tail(rng):
 
 
 def test_where_values_are_not_known_knots_are_even():
-    (own,) = knots(identity(1, -1.0, 1.0), 24)
+    (own,) = knots(identity(1, -1.0, 1.0), 24, 0)
     np.testing.assert_allclose(own, np.linspace(-1, 1, 8))
 
 
 def test_knots_keep_their_distance():
     heights = np.array([0.0, 1e-9, 0.3, 0.3 + 1e-8, 1.0 - 1e-9, 1.0])
-    (own,) = knots(Scaling((np.arange(6.0),), (heights,)), 24)
+    (own,) = knots(Scaling((np.arange(6.0),), (heights,)), 24, 0)
     np.testing.assert_allclose(own, [0, 0.3, 1], atol=1e-7)
 
 

@@ -163,8 +163,10 @@ def test_a_row_alone_in_its_class_is_judged_from_inside(rng):
     rows = rows_of(X, codes)
     known = drafted(rows)
     fitted = read_pairs(at_once(rows), census_of(rows), known)
-    outside = scored([(Pieces.plain(*_knots(fitted)), _curves(rows, fitted))] * 2, np.array([9.0, 9.0, 9.0]), NUMPY)
-    inside = scored([(Pieces.plain(*_knots(fitted)), _curves(rows, fitted))] * 2, rows.mass, NUMPY)
+    outside = scored(
+        [(Pieces.plain(*_knots(fitted)), _curves(rows, fitted))] * 2, np.array([9.0, 9.0, 9.0]), None, NUMPY
+    )
+    inside = scored([(Pieces.plain(*_knots(fitted)), _curves(rows, fitted))] * 2, rows.mass, None, NUMPY)
     states = states_of(rows, known)
     assert inside(states).raw[3, 2] > outside(states).raw[3, 2]
     np.testing.assert_array_equal(np.delete(inside(states).raw, 3, 0), np.delete(outside(states).raw, 3, 0))

@@ -170,7 +170,7 @@ def brute_force(given, target, candidates):
 
 @pytest.mark.parametrize("iterations", [(0,), (4,), (0, 6)])
 @pytest.mark.parametrize(("most", "decays"), [(14, RIDGE_DECAYS), (13, (1.0,))])
-@pytest.mark.parametrize("seed", [2, 8])
+@pytest.mark.parametrize("seed", [9, 8])
 def test_a_decay_is_found_where_rows_are_few(seed, most, decays, iterations, monkeypatch):
     """Whether or not all iterations are among those tried anyway; concepts count for more than what follows."""
     monkeypatch.setattr(dual, "RIDGE_ROWS", most)

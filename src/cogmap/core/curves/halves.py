@@ -56,9 +56,20 @@ class Moments(NamedTuple):
         total = float(mass.sum())
         # Every row has one class: what a column sums to over the classes is what it sums to.
         mean, prior = cross.sum(axis=1) / total, mass / total
-        about = blas.dsyr(-total, mean, lower=1, a=gram[:n_columns, :n_columns].copy().T, overwrite_a=1).T
+        about = _about(gram[:n_columns, :n_columns], total, mean)
         # The one-hot's scatter is needed as a trace only: Σ_k n p_k (1 − p_k), p the prior.
         return cls(total, mean, prior, about, cross - np.outer(mean, mass), total * float(1 - prior @ prior))
+
+    @classmethod
+    def of_aims(cls, gram: Array) -> "Moments":
+        """Take a Gram matrix of (Z | aim | 1) to the same, where Y is (1 − aim, aim)."""
+        total, sums, crossed = float(gram[-1, -1]), gram[:-1, -1], gram[:-1, -2]
+        mean, aim = sums[:-1] / total, float(sums[-1] / total)
+        about, cross = _about(gram[:-2, :-2], total, mean), crossed[:-1] - total * aim * mean
+        prior = np.array([1 - aim, aim])
+        return cls(
+            total, mean, prior, about, np.stack([-cross, cross], axis=1), 2 * float(crossed[-1] - total * aim**2)
+        )
 
     def some(self, columns: Codes) -> "Moments":
         """Return those of some columns."""
@@ -82,6 +93,12 @@ class Moments(NamedTuple):
         return self.trace + float(((fitted - 2 * self.cross) * slope).sum() + self.total * (apart @ apart))
 
 
+def _about(gram: Array, total: float, mean: Array) -> Array:
+    """Return the upper triangle of a Gram matrix about the mean."""
+    about: Array = blas.dsyr(-total, mean, lower=1, a=gram.copy().T, overwrite_a=1).T
+    return about
+
+
 class Ridge(NamedTuple):
     """A solution for all rows: scores on the scale of the one-hot are `offset` + Z `slope`.
 
@@ -94,11 +111,11 @@ class Ridge(NamedTuple):
     penalty: Array
     known: Moments
 
-    @property
-    def between(self) -> Array:
-        """Covariance of the one-hot with the fitted scores."""
-        between: Array = self.known.cross.T @ self.slope / self.known.total
-        return between
+    @classmethod
+    def of(cls, known: Moments, penalty: Array) -> "Ridge":
+        """Solve for a penalty of each column."""
+        slope, offset, triangle = known.solve(penalty)
+        return cls(slope, offset, dtrtri(triangle, lower=1)[0].T, penalty, known)
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -131,9 +148,13 @@ class Halves:
 
     def solved(self, columns: Codes, size: Size) -> Ridge:
         """Solve for all rows."""
-        known, penalty = self.known[2].some(columns), self._penalty(columns, size)
-        slope, offset, triangle = known.solve(penalty)
-        return Ridge(slope, offset, dtrtri(triangle, lower=1)[0].T, penalty, known)
+        return Ridge.of(self.known[2].some(columns), self.penalty(columns, size))
+
+    def between(self, columns: Codes, slope: Array) -> Array:
+        """Return the covariance of the one-hot with scores of these slopes."""
+        known = self.known[2]
+        between: Array = known.cross[columns].T @ slope / known.total
+        return between
 
     def choose(self, columns: Callable[[int, float], Codes]) -> Size:
         """Return the size with the least two-fold error; `columns` gives what a half chose, for a share of the most."""
@@ -147,7 +168,8 @@ class Halves:
                 least, found = error(*place), Size(share, *_penalties(*place))
         return found
 
-    def _penalty(self, columns: Codes, size: Size) -> Array:
+    def penalty(self, columns: Codes, size: Size) -> Array:
+        """Return the penalty of each of these columns."""
         rounding = ROUNDING * float(np.diagonal(self.known[2].gram).max(initial=0.0))
         return np.where(columns < self.n_curves, size.curve, size.surface) + rounding
 
@@ -158,7 +180,7 @@ class Halves:
         @cache
         def error(penalty: int, ratio: int) -> float:
             size = Size(0.0, *_penalties(penalty, ratio))
-            return sum(other.error(*own.solve(self._penalty(columns, size))[:2]) for own, other, columns in folds)
+            return sum(other.error(*own.solve(self.penalty(columns, size))[:2]) for own, other, columns in folds)
 
         return error
 

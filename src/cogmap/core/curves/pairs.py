@@ -189,20 +189,20 @@ class PairReadout:
         return np.zeros((1, len(network.bias), len(self.constant))), self.constant
 
 
-def knots(scaling: Scaling, most: int) -> tuple[Array, ...]:
+def knots(scaling: Scaling, most: int, all_of: int) -> tuple[Array, ...]:
     """Return at most so many knots for each feature, at equal steps of its values' number and of their heights.
 
-    A feature with no more different values has a knot at each of them.
+    A feature with no more different values than `most` or `all_of` has a knot at each of them.
     """
-    return tuple(_knots(heights, most) for heights in scaling.heights)
+    return tuple(_knots(heights, most, all_of) for heights in scaling.heights)
 
 
-def _knots(heights: Array, most: int) -> Array:
+def _knots(heights: Array, most: int, all_of: int) -> Array:
     if len(heights) == 2:
         return np.linspace(heights[0], heights[1], min(most, UNSEEN))
     different = _apart(heights)
     n = len(different)
-    if n <= most:
+    if n <= max(most, all_of):
         return different
     walked = np.arange(n) / (n - 1) + (different - different[0]) / (different[-1] - different[0])
     # The last step lands on the end whatever rounding does.

@@ -55,9 +55,20 @@ class Choice:
 
     def columns(self, who: int, share: float) -> Codes:
         """Return their columns among all."""
-        ends = self.pieces.ends
-        parts = [np.arange(ends[u], ends[u + 1]) for u in self.places(who, share)]
-        return np.concatenate([np.arange(self.pieces.n_curves), *parts])
+        return _columns(self.pieces, self.places(who, share))
+
+    def joined(self, share: float) -> tuple[Pieces, list[Codes]]:
+        """Return the curves with the pairs of all three choices, and the columns of each among them."""
+        places = [self.places(who, share) for who in range(3)]
+        every = np.unique(np.concatenate(places))
+        joined = self.pieces.with_pairs(self.pieces.pairs[every])
+        return joined, [_columns(joined, np.searchsorted(every, own)) for own in places]
+
+
+def _columns(pieces: Pieces, pairs: Codes) -> Codes:
+    """Return the columns of the curves and of some pairs."""
+    ends = pieces.ends
+    return np.concatenate([np.arange(pieces.n_curves), *(np.arange(ends[u], ends[u + 1]) for u in pairs)])
 
 
 def search(states: Source[States], plan: Pieces, total: float) -> Choice | None:

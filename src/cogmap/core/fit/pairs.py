@@ -2,7 +2,8 @@
 
     Gram matrix of the curves; cells of all pairs (`curves.search`); Gram matrix of curves and surfaces; judges
 
-Size and penalty are chosen in closed form (`readout.halves`).
+Size and penalty are chosen in closed form (`curves.halves`). Of two classes and rows enough one pass more takes a step
+of logistic regression (`curves.odds`).
 
 Easy to get wrong: a row is judged by the pairs that the other half of the rows chose, with coefficients of all rows but
 itself; the model has the pairs that all rows chose.
@@ -12,10 +13,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..constants import CURVE_COLUMNS, CURVE_KNOTS, FINE_KNOTS, FINE_ROWS, PAIR_ROWS, SCANNED, SURFACE_KNOTS
-from ..curves.halves import Ridge
+from ..constants import (
+    CURVE_COLUMNS,
+    CURVE_KNOTS,
+    FINE_KNOTS,
+    FINE_ROWS,
+    ODDS_PENALTY,
+    ODDS_ROWS,
+    PAIR_ROWS,
+    SCANNED,
+    SURFACE_KNOTS,
+    VALUE_ROWS,
+    VALUES,
+)
+from ..curves.halves import Halves, Moments, Ridge, Size
+from ..curves.odds import Start, step_summed
 from ..curves.pairs import PairReadout, Pieces, knots, thinned
-from ..curves.search import apart, halves_summed, in_parts, places, search
+from ..curves.search import Choice, apart, halves_summed, in_parts, places, search
 from ..readout.states import ReadoutFacts, leave_one_out
 from ..sums.rows import JudgeScores, Rows, States
 from ..sums.sources import Source, from_rows
@@ -48,14 +62,30 @@ def read_pairs(source: Source[Rows], census: Range, known: NetworkFit) -> Networ
     halves = None if choice is None else halves_summed(states, choice.pieces)
     if choice is None or halves is None:
         return None
-    size = halves.choose(choice.columns)
-    *judging, (pieces, final) = (
-        (choice.part(who, size.share), halves.solved(choice.columns(who, size.share), size)) for who in range(3)
-    )
-    scores = judged.reduce(partial(scored, judging, census.mass))
+    size, start = halves.choose(choice.columns), None
+    columns = [choice.columns(who, size.share) for who in range(3)]
+    if len(census.mass) == 2 and census.total >= ODDS_ROWS:
+        start = Start.of(choice.part(2, size.share), halves.solved(columns[2], size))
+        ridges = _stepped(states, choice, halves, size, start)
+    else:
+        ridges = [halves.solved(own, size) for own in columns]
+    *judging, (pieces, final) = ((choice.part(who, size.share), ridge) for who, ridge in enumerate(ridges))
+    scores = judged.reduce(partial(scored, judging, census.mass, start))
     solved = _facts(model, pieces, final)
     model = replace(model, readout=solved.readout)
-    return replace(known.alone, model=model, solved=solved, scores=scores, between=final.between)
+    between = halves.between(columns[2], final.slope)
+    return replace(known.alone, model=model, solved=solved, scores=scores, between=between)
+
+
+def _stepped(states: Source[States], choice: Choice, halves: Halves, size: Size, start: Start) -> list[Ridge]:
+    """Take a step of logistic regression for each of the choices, from where all rows' choice starts."""
+    pieces, columns = choice.joined(size.share)
+    (gram,) = states.reduce(partial(step_summed, start, pieces, columns[2])).host
+    known = Moments.of_aims(gram)
+    # A penalty is in units of how far a row counts.
+    factor = ODDS_PENALTY * known.total / halves.known[2].total
+    penalties = (halves.penalty(choice.columns(who, size.share), size) for who in range(3))
+    return [Ridge.of(known.some(own), factor * one) for own, one in zip(columns, penalties, strict=True)]
 
 
 def planned(model: Model, census: Range) -> Pieces | None:
@@ -67,7 +97,10 @@ def planned(model: Model, census: Range) -> Pieces | None:
     columns = min(max(few, min(many, for_each * total)), total)
     finest = max(FINE_KNOTS, total / FINE_ROWS)
     widest = min(SCANNED[0], (SCANNED[1] / len(census.mass)) ** 0.5)
-    finer = (knots(concepts.scaling, most) for most in CURVE_KNOTS if most <= finest)
+    allowed, apart = [most for most in CURVE_KNOTS if most <= finest], int(min(VALUES, total / VALUE_ROWS))
+    # A knot for each of many values is the first thing to give up.
+    tried = [*((most, apart) for most in allowed if most >= FINE_KNOTS), *((most, 0) for most in allowed)]
+    finer = (knots(concepts.scaling, *sizes) for sizes in tried)
     curves = next((own for own in finer if sum(map(len, own)) - len(own) <= columns), ())
     coarser = (
         tuple(thinned(own, all_of if len(own) <= all_of else most) for own in curves) for all_of, most in SURFACE_KNOTS
@@ -85,9 +118,14 @@ def _facts(model: Model, pieces: Pieces, final: Ridge) -> ReadoutFacts:
     return ReadoutFacts(readout, rank, final.condition, final.degrees_of_freedom, alpha=alpha)
 
 
-def scored(choices: Sequence[tuple[Pieces, Ridge]], mass: Array, space: Space) -> Callable[[States], JudgeScores]:
-    """Return leave-one-out scores of rows, on the scale of the one-hot, each by the other half's choice."""
-    judges = [_judge(*choice, space) for choice in reversed(choices)]
+def scored(
+    choices: Sequence[tuple[Pieces, Ridge]], mass: Array, start: Start | None, space: Space
+) -> Callable[[States], JudgeScores]:
+    """Return leave-one-out scores of rows, on the scale of the one-hot, each by the other half's choice.
+
+    A start says what a step of logistic regression aimed at; without one that is the one-hot.
+    """
+    judges = [_judge(*choice, start, space) for choice in reversed(choices)]
     masses, width = space.put(mass), max(len(pieces.owners) for pieces, _ in choices)
 
     def of_part(block: States) -> JudgeScores:
@@ -99,7 +137,9 @@ def scored(choices: Sequence[tuple[Pieces, Ridge]], mass: Array, space: Space) -
     return in_parts(space, 4 * width, of_part)
 
 
-def _judge(pieces: Pieces, ridge: Ridge, space: Space) -> Callable[[States, DeviceArray], DeviceArray]:
+def _judge(
+    pieces: Pieces, ridge: Ridge, start: Start | None, space: Space
+) -> Callable[[States, DeviceArray], DeviceArray]:
     """Return the function of rows, and of the classes' weights, that gives the rows' leave-one-out scores."""
     xp, total = space.xp, ridge.known.total
     shift = space.put(-ridge.known.mean @ ridge.spread)
@@ -112,8 +152,11 @@ def _judge(pieces: Pieces, ridge: Ridge, space: Space) -> Callable[[States, Devi
         for a, b in bounds(len(ridge.slope)):
             part = Z[:, :b] @ spread[:b, a:b] + shift[a:b]
             leverage += xp.sum(part * part, axis=1)
-        target = space.one_hot(own.codes, own.n_classes)
-        outside = leave_one_out(space, target, fitted, leverage, own.unit)
+        target, unit = space.one_hot(own.codes, own.n_classes), own.unit
+        if start is not None:
+            aim, counts = start.asked(space, own)
+            target, unit = xp.stack([1 - aim, aim], axis=1), unit * counts
+        outside = leave_one_out(space, target, fitted, leverage, unit)
         # Nothing judges the only row of a class from outside.
         return xp.where((space.take(mass, own.codes) <= own.unit)[:, None], fitted, outside)
 

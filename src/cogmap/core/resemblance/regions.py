@@ -225,7 +225,8 @@ class Way(NamedTuple):
             np.concatenate([dual.coefficients for dual in duals]),
             np.array([dual.constant for dual in duals]),
         )
-        alpha, free = float(CASE_PENALTIES[penalty]), sum(dual.degrees_of_freedom for dual in duals)
+        # As the rows are judged: each is in the trace of one fold.
+        alpha, free = float(CASE_PENALTIES[penalty]), sum(one.solved(penalty).degrees_of_freedom for one in judges)
         # The kernel's largest eigenvalue is below its trace, which is the number of cases.
         condition = (max(map(len, members)) + alpha / weight.min()) / (alpha / weight.max())
         return RegionFit(readout, fitted, outside, alpha, float(condition), free)
@@ -267,7 +268,9 @@ def _stated(
     rows: Examples, unit: Array, boxes: Boxes, members: Sequence[Codes], learned: LearnedMetric
 ) -> tuple[float, Way]:
     """Return the rows in regions, with the best penalty, and the error that chose it."""
-    problems = [Problem.of(rows, unit, own, learned.metric) for own in members]
+    # Where folds judge, nothing is left out of the fit itself.
+    none = np.empty(0, dtype=np.intp) if learned.folds else None
+    problems = [Problem.of(rows, unit, own, learned.metric, none) for own in members]
     # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
     folds = [
         [Problem.of(rows, unit, own, metric, judged) for own in members if np.isin(own, judged).any()]
