@@ -19,8 +19,9 @@ from sklearn.model_selection import StratifiedKFold
 from cogmap import LTCNClassifierCV
 from cogmap.core.decision import decision
 from cogmap.core.fit import pairs
+from cogmap.core.readout import dual
 from cogmap.core.resemblance import metric, regions
-from cogmap.estimators import stacking, tuned
+from cogmap.estimators import grid, stacking, tuned
 
 
 def squared(members):
@@ -42,12 +43,18 @@ VARIANTS = {
     "straight distances alone": (tuned, "CASES", {"straight": True}),
     "distances along axes of one size": (regions, "AXES_UNITS", (1.0,)),
     "gradients of more rows along axes": (metric, "AXES_ROWS", 400),
+    "curves by least squares": (pairs, "ODDS_ROWS", float("inf")),
+    "a knot for no value": (pairs, "VALUES", 0),
     "24 knots": (pairs, "CURVE_KNOTS", pairs.CURVE_KNOTS[3:]),
     "no rows remembered with a network": (tuned, "JOINED_ROWS", (1, 0)),
     "regions of 3,000 rows": (regions.cut_boxes, "__defaults__", (3000,)),
     "regions of 6,000 rows": (regions.cut_boxes, "__defaults__", (6000,)),
     "metrics of single concepts": (metric, "METRIC_CONCEPTS", 0),
     "three rounds of a metric": (metric, "METRIC_ROUNDS", 3),
+    "four rounds of a metric": (metric, "METRIC_ROUNDS", 4),
+    "more folds of a metric": (metric, "METRIC_FOLDS", {400: 5, 800: 3, 6000: 2}),
+    "four decays of a ridge": (dual, "RIDGE_DECAYS", (1.0, 0.3, 0.1, 0.03)),
+    "terms for all networks": (tuned, "combinations", lambda grids, _sparing: grid.combinations(grids, False)),
     "fewer folds of a metric": (metric, "METRIC_FOLDS", {400: 3, 6000: 2}),
     "all folds choose a metric": (metric, "METRIC_JUDGES", 6000),
     "more gradients of a metric": (metric, "METRIC_GRADIENTS", {1600: 10_000}),

@@ -159,6 +159,16 @@ def test_more_rows_than_are_judged_in_folds_may_be_remembered_in_terms(rng, monk
         assert tried == [("straight", models), ("axes", models)]
 
 
+def test_terms_are_those_of_the_last_inner_weights(wine):
+    """A grid of terms is multiplied by all others; "auto" is not."""
+    plain = {"cases": False, "pairs": False, "max_iter": 1}
+    sparing = LTCNClassifierCV(**plain).fit(*wine).cv_results_["params"]
+    named = [(params["inner"], params["terms"]) for params in sparing]
+    assert named == [("slopes", None), ("stable-regression", None), ("stable-regression", 5)]
+    every = LTCNClassifierCV(terms=(None, 5), **plain).fit(*wine).cv_results_["params"]
+    assert len(every) == 4
+
+
 def test_many_features_are_not_multiplied_by_terms(rng):
     X, y = rng.normal(size=(40, 61)), np.arange(40) % 2
     X[:, 0] += 3 * y

@@ -203,8 +203,8 @@ class Way(NamedTuple):
 
     def error(self, n_regions: int) -> float:
         """Return the leave-one-out error of a row, of at most so many regions."""
-        asked = self.problems[:: -(-len(self.problems) // n_regions)]
-        weight = sum(float(problem.weight.sum()) for problem in asked)
+        asked = [problem for fold in self.folds for problem in fold[:: -(-len(fold) // n_regions)]]
+        weight = sum(float(problem.weight[problem.first :].sum()) for problem in asked)
         return sum(side_by_side(lambda problem: problem.error(self.penalty), asked)) / weight
 
     def fit(self) -> RegionFit:
