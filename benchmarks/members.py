@@ -54,7 +54,7 @@ VARIANTS = {
     "four rounds of a metric": (metric, "METRIC_ROUNDS", 4),
     "more folds of a metric": (metric, "METRIC_FOLDS", {400: 5, 800: 3, 6000: 2}),
     "four decays of a ridge": (dual, "RIDGE_DECAYS", (1.0, 0.3, 0.1, 0.03)),
-    "terms for all networks": (tuned, "combinations", lambda grids, _sparing: grid.combinations(grids, False)),
+    "terms for all networks": (tuned, "combinations", lambda grids, **_: grid.combinations(grids, sparing=False)),
     "fewer folds of a metric": (metric, "METRIC_FOLDS", {400: 3, 6000: 2}),
     "all folds choose a metric": (metric, "METRIC_JUDGES", 6000),
     "more gradients of a metric": (metric, "METRIC_GRADIENTS", {1600: 10_000}),

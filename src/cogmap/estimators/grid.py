@@ -13,7 +13,7 @@ def as_grid(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple, np.ndarray, range)) else [value]
 
 
-def combinations(grids: dict[str, list[Any]], sparing: bool) -> list[dict[str, Any]]:
+def combinations(grids: dict[str, list[Any]], *, sparing: bool) -> list[dict[str, Any]]:
     """Return the parameters of each combination; a sparing one has terms for the last inner weights alone.
 
     A second network with terms takes a tenth of a fit, and adds nothing beyond noise to a stack.

@@ -241,7 +241,7 @@ feature_importances_, fitted_
     def _in_terms(self, reader: Candidate, census: Range, distance: Distance) -> Settings | None:
         """Return a configuration with the terms that "auto" would try if rows were few; None where it would not."""
         most = min(TERM_CONCEPTS, MOST_CONCEPTS[distance])
-        if not isinstance(self.terms, str) or TERMS * self.n_features_in_ > most:
+        if not self._terms_auto or TERMS * self.n_features_in_ > most:
             return None
         [settings] = self._member({name: reader.params[name] for name in GRID} | {"terms": TERMS}).settings(census)
         return settings
@@ -313,15 +313,16 @@ feature_importances_, fitted_
         return [one for params in self._grid() for one in self._member(params).settings(census)]
 
     def _grid(self) -> list[dict[str, Any]]:
-        return combinations({name: self._values(name) for name in GRID}, self._terms_auto)
+        return combinations({name: self._values(name) for name in GRID}, sparing=self._terms_auto)
 
-    _terms_auto = property(lambda self: isinstance(self.terms, str) and self.terms == "auto")
+    @property
+    def _terms_auto(self) -> bool:
+        return isinstance(self.terms, str) and self.terms == "auto"
 
     def _values(self, name: str) -> list[Any]:
         """Return the values of a grid."""
-        value = getattr(self, name)
         if name != "terms" or not self._terms_auto:
-            return as_grid(value)
+            return as_grid(getattr(self, name))
         few_concepts = TERMS * getattr(self, "n_features_in_", 1) <= TERM_CONCEPTS
         few_rows = not hasattr(self, "class_count_") or few(self.class_count_.sum())
         return [None, TERMS] if few_concepts and few_rows else [None]
@@ -378,8 +379,7 @@ feature_importances_, fitted_
         with refused_parameters():
             # The grids' product is listed only once the results say that it is no longer than they are.
             most = prod(len(self._values(name)) for name in GRID)
-            # Terms that are "auto" were once those of every network.
-            least = most // len(self._values("terms")) if self._terms_auto else most
+            least = most // len(self._values("terms")) if self._terms_auto else most  # not all are tried then
             if not least <= len(self.cv_results_["params"]) <= most + MOST_FURTHER:
                 raise ModelFileError("model.fitted must be results for each combination of the grids.")
             self.check_parameters()

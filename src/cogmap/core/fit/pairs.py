@@ -97,9 +97,9 @@ def planned(model: Model, census: Range) -> Pieces | None:
     columns = min(max(few, min(many, for_each * total)), total)
     finest = max(FINE_KNOTS, total / FINE_ROWS)
     widest = min(SCANNED[0], (SCANNED[1] / len(census.mass)) ** 0.5)
-    allowed, apart = [most for most in CURVE_KNOTS if most <= finest], int(min(VALUES, total / VALUE_ROWS))
+    allowed, values = [most for most in CURVE_KNOTS if most <= finest], int(min(VALUES, total / VALUE_ROWS))
     # A knot for each of many values is the first thing to give up.
-    tried = [*((most, apart) for most in allowed if most >= FINE_KNOTS), *((most, 0) for most in allowed)]
+    tried = [*((most, values) for most in allowed if most >= FINE_KNOTS), *((most, 0) for most in allowed)]
     finer = (knots(concepts.scaling, *sizes) for sizes in tried)
     curves = next((own for own in finer if sum(map(len, own)) - len(own) <= columns), ())
     coarser = (

@@ -25,16 +25,19 @@ NUMBER = "__pyx_t_5scipy_6linalg_13cython_lapack_d *"
 """What scipy calls an array of doubles."""
 
 
+# Prototypes of our own: those of `ctypes.pythonapi` belong to all who use it.
+_named = (ctypes.py_object, ctypes.c_char_p)
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, *_named)(("PyCapsule_IsValid", ctypes.pythonapi))
+_address = ctypes.PYFUNCTYPE(ctypes.c_void_p, *_named)(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
 def _routine(name: str, types: Sequence[str]) -> Callable[..., None] | None:
     """Return a routine of LAPACK as a function of pointers; None where scipy's takes other types."""
     capsule = getattr(cython_lapack, "__pyx_capi__", {}).get(name)
     signature = f"void ({', '.join(types)})".encode()
-    valid, pointer = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
-    valid.argtypes = pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
-    valid.restype, pointer.restype = ctypes.c_int, ctypes.c_void_p
-    if capsule is None or not valid(capsule, signature):
+    if capsule is None or not _is_valid(capsule, signature):
         return None
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(types))(pointer(capsule, signature))
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(types))(_address(capsule, signature))
 
 
 POTRF = _routine("dpotrf", ("char *", "int *", NUMBER, "int *", "int *"))
@@ -95,7 +98,8 @@ def _columns_apart(a: Array) -> bool:
 
 def _called(routine: Callable[..., None], *values: bytes | int | Array) -> int:
     """Call a routine; each array is followed by the distance of its columns, and all by what went wrong."""
-    failed, arguments = ctypes.c_int(), list[Any]()
+    failed = ctypes.c_int()
+    arguments: list[Any] = []
     for value in values:
         if isinstance(value, np.ndarray):
             apart = value.strides[1] // value.itemsize if value.ndim == 2 and value.shape[1] > 1 else len(value)
