@@ -121,9 +121,13 @@ def _keel(name, n_folds):
         )
     path = Path(package.submodule_search_locations[0]) / "data" / "balanced" / "raw" / f"{name}.dat"
     table = pd.read_csv(path, header=None, skipinitialspace=True).dropna()
-    numbers = [
-        c if c.dtype.kind in "iuf" else np.unique(c.astype(str), return_inverse=True)[1] for _, c in table.items()
-    ]
-    y = np.unique(table.iloc[:, -1].astype(str), return_inverse=True)[1]
+    *columns, classes = (column for _, column in table.items())
+    numbers = [column if column.dtype.kind in "iuf" else _coded(column) for column in columns]
+    y = _coded(classes)
     kept = np.bincount(y)[y] >= n_folds
-    return np.column_stack(numbers[:-1]).astype(float)[kept], np.unique(y[kept], return_inverse=True)[1]
+    return np.column_stack(numbers).astype(float)[kept], np.unique(y[kept], return_inverse=True)[1]
+
+
+def _coded(column):
+    """Return the places of a column's texts among all different ones."""
+    return np.unique(column.astype(str), return_inverse=True)[1]

