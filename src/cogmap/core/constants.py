@@ -147,6 +147,9 @@ Many classes need fewer rows. On 49 sets with folds 10,000 are no better. Of mor
 METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
 """Most rounds in which a metric is learned, and how far each direction counts at least, as a share of the first."""
 
+METRIC_WORTH = 0.01
+"""Least share of the error that the slope must promise for a round to try another penalty."""
+
 METRIC_CONCEPTS = 200
 """Most concepts for which directions other than those of single concepts are learned."""
 

@@ -162,8 +162,11 @@ class Halves:
         for share in PAIR_SHARES:
             error = self._two_fold([columns(half, share) for half in (0, 1)])
             # A walk begins where the last one ended: it takes few steps if the best penalties are near each other.
-            place = _valley(error, place)
-            # Shares increase: of equal errors that with fewer columns stays.
+            # Without surfaces there is no ratio to choose.
+            place = _valley(error, place) if share else (_down(error, *place), place[1])
+            # Shares increase: of equal errors that with fewer columns stays, and none is tried where one was worse.
+            if error(*place) > least:
+                break
             if error(*place) < least:
                 least, found = error(*place), Size(share, *_penalties(*place))
         return found
@@ -189,11 +192,16 @@ def _penalties(penalty: int, ratio: int) -> tuple[float, float]:
     return float(PAIR_PENALTIES[penalty]), float(PAIR_PENALTIES[penalty] * PAIR_RATIOS[ratio])
 
 
+def _down(error: Callable[[int, int], float], penalty: int, ratio: int) -> int:
+    """Walk downhill from a penalty, for one ratio."""
+    return descend(lambda place: error(place, ratio), len(PAIR_PENALTIES), penalty)
+
+
 def _valley(error: Callable[[int, int], float], start: tuple[int, int]) -> tuple[int, int]:
     """Walk downhill along the one axis, then along the other, until neither leads on."""
     penalty, ratio = start
     while True:
-        along = descend(lambda place: error(place, ratio), len(PAIR_PENALTIES), penalty)  # noqa: B023 # called here
+        along = _down(error, penalty, ratio)
         across = descend(lambda place: error(along, place), len(PAIR_RATIOS), ratio)  # noqa: B023 # called here
         if (along, across) == (penalty, ratio):
             return penalty, ratio

@@ -360,12 +360,15 @@ def descend(error: Callable[[int], float], n: int, start: int) -> int:
         best = lowest
 
 
-def follow(judge: Callable[[int], tuple[float, float]], n: int, start: int) -> int:
-    """Walk the same way where error and slope are known: only the neighbour that the error falls to is asked."""
+def follow(judge: Callable[[int], tuple[float, float]], n: int, start: int, worth: float) -> int:
+    """Walk the same way where error and its slope from one candidate to the next are known.
+
+    Only the neighbour that the error falls to is asked, and only where the slope promises at least such a share of it.
+    """
     best, (error, slope) = start, judge(start)
     while True:
         ahead = best - int(np.sign(slope))
-        if not 0 <= ahead < n:
+        if not 0 <= ahead < n or abs(slope) < worth * error:
             return best
         further = judge(ahead)
         if not further[0] < error:

@@ -37,6 +37,7 @@ from ..constants import (
     METRIC_JUDGES,
     METRIC_ROUNDS,
     METRIC_ROWS,
+    METRIC_WORTH,
 )
 from ..readout.dual import follow
 from ..sums.lapack import dpotrf, dpotrs
@@ -48,8 +49,15 @@ from .distance import Distance, Metric, kernel, resemblance
 NEAR = 1e-9
 """Distance below which two rows are one: the gradient of their resemblance has no direction."""
 
+HUGE = 2.0**600
+"""What makes any difference of two coordinates larger than 1, and rounds none."""
+
 DEPENDENT = 1e-14
 """Share of the largest squared length of coefficients below which a combination of classes is rounding."""
+
+
+STEP = float(np.log(CASE_PENALTIES[1] / CASE_PENALTIES[0]))
+"""From one candidate of the penalty to the next, in its logarithm."""
 
 
 class Kind(NamedTuple):
@@ -115,8 +123,11 @@ def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[Lear
     walks = side_by_side(lambda kind: _walk(lessons[:n_asked], kind), _kinds(rows, distance))
     best = min(walks, key=lambda walk: walk.error)
     following = side_by_side(lambda lesson: _followed(lesson.taught, best), lessons[n_asked:])
-    metric = _followed(rows.some(some_of(order)), best)
-    return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, [*best.metrics, *following], strict=True)))]
+    metrics = [*best.metrics, *following]
+    # What both halves of the rows taught is hardly less than what all of them do.
+    halves = n_folds == 2 and len(best.penalties) > 1
+    metric = _mean(rows, metrics) if halves else _followed(rows.some(some_of(order)), best)
+    return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, metrics, strict=True)))]
 
 
 def n_choosing(sizes: Sequence[int]) -> int:
@@ -177,7 +188,7 @@ def _walk(lessons: Sequence[Lesson], kind: Kind) -> Walk:
 
 
 class Judgement(NamedTuple):
-    """Squared error of those who judge, its slope along the logarithm of the penalty, and the coefficients."""
+    """Squared error of those who judge, its slope from one candidate of the penalty to the next, and the coefficients."""
 
     error: float
     slope: float
@@ -202,7 +213,7 @@ def _penalised(ridges: "Sequence[Ridge]", start: int) -> tuple[float, int, list[
         known[penalty] = list(side_by_side(lambda ridge: ridge.judgement(penalty), ridges))
         return sum(one.error for one in known[penalty]), sum(one.slope for one in known[penalty])
 
-    best = follow(judge, len(CASE_PENALTIES), start)
+    best = follow(judge, len(CASE_PENALTIES), start, METRIC_WORTH)
     return sum(one.error for one in known[best]), best, [one.coefficients for one in known[best]]
 
 
@@ -238,7 +249,7 @@ class Ridge:
         moved, constant_moved = solve(-(CASE_PENALTIES[penalty] / self.rows.weight)[:, None] * coefficients)
         left = constant + self.seen @ coefficients - self.judged.target
         error, slope = (weight * left * left).sum(), 2 * (weight * left * (constant_moved + self.seen @ moved)).sum()
-        return Judgement(float(error), float(slope), coefficients)
+        return Judgement(float(error), float(slope) * STEP, coefficients)
 
     def _solver(self, penalty: int) -> Callable[[Array], tuple[Array, Array]]:
         """Return the function of y that gives a and q with (K + α W⁻¹) a + q = y and Σa = 0."""
@@ -246,12 +257,12 @@ class Ridge:
         K = self.kernel.copy()
         K[np.diag_indices(n)] += CASE_PENALTIES[penalty] / self.rows.weight
         factor, _ = dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
-        ones = dpotrs(factor, np.ones(n), lower=0)[0]
-        share = ones / ones.sum()
 
         def solve(target: Array) -> tuple[Array, Array]:
-            constant = share @ target
-            return dpotrs(factor, target, lower=0)[0] - np.outer(ones, constant), constant
+            solved = dpotrs(factor, np.column_stack([np.ones(n), target]), lower=0)[0]
+            ones, own = solved[:, 0], solved[:, 1:]
+            constant = ones @ target / ones.sum()
+            return own - np.outer(ones, constant), constant
 
         return solve
 
@@ -280,9 +291,9 @@ class Ridge:
         """Return Σ w (∂f / ∂z_j)² over combinations of classes and some rows, for each coordinate z_j; shape (M,)."""
         kernel, weight, squared = self.kernel[at], self.rows.weight[at], []
         pull = np.empty_like(kernel)
-        for z in self.coordinates.T:
+        for z in self.coordinates.T * HUGE:
             # Rows that agree in a coordinate pull neither way along it.
-            np.sign(np.subtract(z[at, None], z, out=pull), out=pull)
+            np.clip(np.subtract(z[at, None], z, out=pull), -1.0, 1.0, out=pull)
             slope = np.multiply(pull, kernel, out=pull) @ combined
             squared.append(weight @ np.einsum("ij,ij->i", slope, slope))
         return np.array(squared)
@@ -332,6 +343,11 @@ def taught_metric(rows: Examples, directions: Array, kind: Kind) -> Metric:
     value, vector = (np.diagonal(directions), np.eye(n_concepts)) if kind.single else np.linalg.eigh(directions)
     stretch = np.sqrt(np.maximum(value, 0.0) / max(value.max(), np.finfo(np.float64).tiny)) + METRIC_FLOOR
     return _scaled(rows, (vector * stretch) @ vector.T, kind.distance)
+
+
+def _mean(rows: Examples, metrics: Sequence[Metric]) -> Metric:
+    """Return the mean of metrics that rows taught in one or more rounds."""
+    return _scaled(rows, np.mean([metric.map for metric in metrics], axis=0), metrics[0].distance)
 
 
 def _scaled(rows: Examples, matrix: Array, distance: Distance) -> Metric:

@@ -27,11 +27,14 @@ from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .cases import CaseReadout, Dual, solve_dual
 from .distance import Distance, Metric, coordinates, lower_kernel, resemblance
-from .metric import Examples, LearnedMetric, learn_metrics, n_choosing
+from .metric import Examples, LearnedMetric, learn_metrics, n_choosing, some_of
 from .remembered import Remembered
 
 BEYOND = 2.0
 """What lies beyond every state, which are from −1 to 1: the side of a box that is open."""
+
+SIZING_ROWS = 500
+"""Most rows of each region by which the size of distances along the axes is chosen."""
 
 PENALTY_REGIONS = 3
 """Regions on which the penalty of all is chosen."""
@@ -254,14 +257,20 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
-    factors = AXES_UNITS if learned.metric.distance == "axes" else (1.0,)
-    tried = (_stated(rows, unit, boxes, members, learned.times(factor)) for factor in factors)
+    if learned.metric.distance == "straight":
+        return _stated(rows, unit, boxes, members, learned)[1]
+    few = [some_of(own, SIZING_ROWS) for own in members]
+    # Some rows suffice to say how large distances are; where they are all rows, their way is that of all.
+    tried = (_stated(rows, unit, boxes, few, learned.times(factor)) for factor in AXES_UNITS)
     least, best = next(tried)
     for error, way in tried:
         if not error < least:
             break
         least, best = error, way
-    return best
+    if sum(map(len, few)) == len(rows.weight):
+        return best
+    factor = float(best.metric.map.max() / learned.metric.map.max())
+    return _stated(rows, unit, boxes, members, learned.times(factor)._replace(penalty=best.penalty))[1]
 
 
 def _stated(
