@@ -173,6 +173,8 @@ def brute_force(given, target, candidates):
 @pytest.mark.parametrize("seed", [9, 8])
 def test_a_decay_is_found_where_rows_are_few(seed, most, decays, iterations, monkeypatch):
     """Whether or not all iterations are among those tried anyway; concepts count for more than what follows."""
+    monkeypatch.setattr(dual, "HOPELESS", np.inf)
+    monkeypatch.setattr(dual, "RIDGE_WORTH", 0.0)
     monkeypatch.setattr(dual, "RIDGE_ROWS", most)
     monkeypatch.setattr(dual, "RIDGE_ITERATIONS", iterations)
     given, target = problem(np.random.default_rng(seed), "wide", "fractional")
@@ -183,6 +185,28 @@ def test_a_decay_is_found_where_rows_are_few(seed, most, decays, iterations, mon
     found = choose(given, target, 0.0).solution
     assert (found.decay, found.n_iter) == (decay, n_iter)
     assert (found.error, found.alpha) == pytest.approx((error, alpha), rel=1e-8)
+
+
+@pytest.mark.parametrize("hopeless", [0.01, 1.1, np.inf])
+def test_decays_that_begin_hopelessly_are_looked_at_once(hopeless, monkeypatch):
+    """The first penalty that is asked with each of them is the one that was best before."""
+    monkeypatch.setattr(dual, "HOPELESS", hopeless)
+    monkeypatch.setattr(dual, "RIDGE_ITERATIONS", ())
+    solve, asked, known, least = dual.solve_dual, {}, [], {}
+
+    def noted(problem, gram, target, alpha):
+        solution = solve(problem, gram, target, alpha)
+        least.setdefault(problem.decay, min(known, default=np.inf))
+        known.append(solution.error)
+        asked.setdefault(problem.decay, []).append(solution.error)
+        return solution
+
+    monkeypatch.setattr(dual, "solve_dual", noted)
+    found = choose(*problem(np.random.default_rng(9), "wide", "fractional"), 0.0).solution
+    assert found.error == pytest.approx(min(known), rel=1e-8)
+    assert list(asked) == list(RIDGE_DECAYS)
+    for decay, errors in asked.items():
+        assert (len(errors) == 1) == (errors[0] > hopeless * least[decay])
 
 
 def test_the_penalty_of_a_single_column_is_that_of_brute_force(rng):

@@ -59,18 +59,19 @@ def test_a_ridge_is_the_bordered_system(distance, kind, rng):
     np.testing.assert_allclose(ridge.judgement(5).coefficients, found[0], rtol=1e-9, atol=1e-12)
 
 
-def test_the_slope_is_the_change_of_the_error_along_the_logarithm_of_the_penalty(rng, monkeypatch):
+def test_the_slope_is_the_change_of_the_error_from_one_penalty_to_the_next(rng, monkeypatch):
     rows, judged = examples(rng)[0], examples(rng, 20)[0]
     ridge = Ridge.of(rows, some_metric(rng), judged)
     slope, h, errors = ridge.judgement(5).slope, 1e-4, []
     for step in (h, -h):
-        monkeypatch.setattr(metrics, "CASE_PENALTIES", CASE_PENALTIES * np.exp(step))
+        monkeypatch.setattr(metrics, "CASE_PENALTIES", CASE_PENALTIES * (CASE_PENALTIES[1] / CASE_PENALTIES[0]) ** step)
         errors.append(ridge.judgement(5).error)
     assert slope == pytest.approx((errors[0] - errors[1]) / (2 * h), rel=1e-6)
 
 
 @pytest.mark.parametrize("start", [0, 3, 9])
-def test_the_penalty_is_that_of_the_least_error(start, rng):
+def test_the_penalty_is_that_of_the_least_error(start, rng, monkeypatch):
+    monkeypatch.setattr(metrics, "METRIC_WORTH", 0.0)
     ridge = Ridge.of(examples(rng, 200)[0], some_metric(rng), examples(rng, 100)[0])
     errors = [ridge.judgement(penalty).error for penalty in range(len(CASE_PENALTIES))]
     error, found, (coefficients,) = metrics._penalised([ridge], start)

@@ -21,7 +21,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from ..constants import HELD_BYTES, RIDGE_DECAYS, RIDGE_ITERATIONS, RIDGE_PENALTIES, RIDGE_ROWS
+from ..constants import (
+    HELD_BYTES,
+    HOPELESS,
+    RIDGE_DECAYS,
+    RIDGE_ITERATIONS,
+    RIDGE_PENALTIES,
+    RIDGE_ROWS,
+    RIDGE_WORTH,
+)
 from ..sums.lapack import dpotrf, dpotrs, dtrtri
 from ..sums.space import NUMPY
 from ..trajectory.increments import Course, increments, lockstep
@@ -299,7 +307,8 @@ class Search:
                 self.best = solution
             return solution.error
 
-        self.index = descend(error, len(RIDGE_PENALTIES), self.index)
+        hopeless = np.inf if self.best is None else HOPELESS * self.best.error
+        self.index = descend(error, len(RIDGE_PENALTIES), self.index, RIDGE_WORTH, hopeless)
 
 
 def _add(grams: list[Gram], decays: Sequence[float], Z: Array, t: int) -> None:
@@ -339,10 +348,10 @@ def readout(problem: Problem, target: Array, choice: Choice) -> IncrementReadout
     return IncrementReadout(problem.reference, K, constant)
 
 
-def descend(error: Callable[[int], float], n: int, start: int) -> int:
-    """Walk downhill from candidate `start` among 0 … n − 1 to one that no neighbour undercuts.
+def descend(error: Callable[[int], float], n: int, start: int, worth: float = 0.0, hopeless: float = np.inf) -> int:
+    """Walk downhill from candidate `start` among 0 … n − 1 to one that no neighbour undercuts by such a share.
 
-    The error has one valley; each is asked for once.
+    The error has one valley; each is asked for once. Where the first is hopeless, no other is.
     """
     known: dict[int, float] = {}
 
@@ -352,12 +361,13 @@ def descend(error: Callable[[int], float], n: int, start: int) -> int:
         return known[index]
 
     best = start
-    while True:
+    while remembered(start) <= hopeless:
         near = [i for i in (best - 1, best, best + 1) if 0 <= i < n]
         lowest = min(near, key=remembered)
-        if lowest == best:
-            return best
+        if not remembered(lowest) < (1 - worth) * remembered(best):
+            break
         best = lowest
+    return best
 
 
 def follow(judge: Callable[[int], tuple[float, float]], n: int, start: int, worth: float) -> int:

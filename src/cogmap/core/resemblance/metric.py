@@ -188,7 +188,7 @@ def _walk(lessons: Sequence[Lesson], kind: Kind) -> Walk:
 
 
 class Judgement(NamedTuple):
-    """Squared error of those who judge, its slope from one candidate of the penalty to the next, and the coefficients."""
+    """Squared error of those who judge, its slope from one candidate penalty to the next, and the coefficients."""
 
     error: float
     slope: float

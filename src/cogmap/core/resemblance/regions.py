@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..constants import AXES_UNITS, CASE_PENALTIES, REGION_ROWS, REGION_SHARE
+from ..constants import AXES_UNITS, CASE_PENALTIES, HOPELESS, METRIC_WORTH, REGION_ROWS, REGION_SHARE
 from ..network.reasoning import Network
 from ..readout.dual import descend
 from ..readout.terms import Terms
@@ -261,9 +261,10 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
         return _stated(rows, unit, boxes, members, learned)[1]
     few = [some_of(own, SIZING_ROWS) for own in members]
     # Some rows suffice to say how large distances are; where they are all rows, their way is that of all.
-    tried = (_stated(rows, unit, boxes, few, learned.times(factor)) for factor in AXES_UNITS)
-    least, best = next(tried)
-    for error, way in tried:
+    least, best = _stated(rows, unit, boxes, few, learned)
+    for factor in AXES_UNITS[1:]:
+        larger = learned.times(factor)._replace(penalty=best.penalty)
+        error, way = _stated(rows, unit, boxes, few, larger, HOPELESS * least)
         if not error < least:
             break
         least, best = error, way
@@ -274,9 +275,17 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
 
 
 def _stated(
-    rows: Examples, unit: Array, boxes: Boxes, members: Sequence[Codes], learned: LearnedMetric
+    rows: Examples,
+    unit: Array,
+    boxes: Boxes,
+    members: Sequence[Codes],
+    learned: LearnedMetric,
+    hopeless: float = np.inf,
 ) -> tuple[float, Way]:
-    """Return the rows in regions, with the best penalty, and the error that chose it."""
+    """Return the rows in regions, with the best penalty, and the error that chose it.
+
+    None is looked for where the metric's own has an error that is hopeless.
+    """
     # Where folds judge, nothing is left out of the fit itself.
     none = np.empty(0, dtype=np.intp) if learned.folds else None
     problems = [Problem.of(rows, unit, own, learned.metric, none) for own in members]
@@ -285,7 +294,7 @@ def _stated(
         [Problem.of(rows, unit, own, metric, judged) for own in members if np.isin(own, judged).any()]
         for judged, metric in learned.folds
     ] or [problems]
-    error, penalty = _penalty(folds, learned.penalty)
+    error, penalty = _penalty(folds, learned.penalty, hopeless)
     return error, Way(rows, learned.metric, boxes, problems, folds, penalty)
 
 
@@ -337,7 +346,7 @@ class Problem:
         return float(self.weight[self.first :] @ missed)
 
 
-def _penalty(folds: list[list[Problem]], start: int) -> tuple[float, int]:
+def _penalty(folds: list[list[Problem]], start: int, hopeless: float) -> tuple[float, int]:
     """Walk from one penalty to the least leave-one-out error, on some of the regions and as few folds as suffice.
 
     Return that error, and the penalty.
@@ -350,5 +359,5 @@ def _penalty(folds: list[list[Problem]], start: int) -> tuple[float, int]:
     def error(penalty: int) -> float:
         return sum(side_by_side(lambda one: one[0].error(penalty, one[1]), zip(asked, kernels, strict=True)))
 
-    best = descend(error, len(CASE_PENALTIES), start)
+    best = descend(error, len(CASE_PENALTIES), start, METRIC_WORTH, hopeless)
     return error(best), best
