@@ -10,6 +10,8 @@ from sklearn.dummy import DummyClassifier
 
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, stream
 from cogmap.core.fit import judges
+from cogmap.core.resemblance import metric
+from cogmap.core.resemblance.regions import RegionReadout
 from cogmap.core.sums import sources
 from cogmap.errors import DataFileError
 from cogmap.estimators import tuned
@@ -85,6 +87,23 @@ def test_a_streamed_tuned_fit_is_the_fit_in_memory_bit_for_bit(parameters, rows)
     assert isinstance(found, LTCNClassifierCV)
     same_grid(found, model.fit(X, y), X)
     assert any(params["cases"] for params in found.cv_results_["params"])
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("n_judges", [90, 300])
+def test_rows_are_remembered_for_what_the_rest_leaves_bit_for_bit(n_judges, rows, monkeypatch):
+    """Of those that judge as they are seen from outside, of the others as the rest says it."""
+    X, y = (each[:300] for each in rows)
+    monkeypatch.setattr(judges, "JUDGES", n_judges)
+    for module in (tuned, metric):
+        monkeypatch.setattr(module, "METRIC_FOLDS", {100: 2})
+    asked, groundwork = [], tuned.groundwork
+    monkeypatch.setattr(tuned, "groundwork", lambda members: asked.append(members) or groundwork(members))
+    model = LTCNClassifierCV(inner="slopes")
+    found = stream.fit(blocks_of(110, X, y), model)
+    same_grid(found, model.fit(X, y), X)
+    assert len(asked) == 2
+    assert any(isinstance(member.readout, RegionReadout) for member, _ in found.fitted_.members)
 
 
 def test_a_tuned_fit_in_passes_is_the_fit_at_once(rows, monkeypatch):

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize
+from scipy.spatial.distance import cdist
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -23,7 +24,8 @@ from cogmap.core.resemblance import metric
 from cogmap.core.sums.rows import JudgeScores
 from cogmap.estimators import tuned
 from cogmap.estimators.grid import block_labels
-from cogmap.estimators.stacking import ONE_HOT, least_squares, stack_weights, worthwhile_weights
+from cogmap.estimators.stacking import ONE_HOT, groundwork, least_squares, stack_weights, worthwhile_weights
+from tests.core.resemblance.test_cases import bordered
 
 
 @parametrize_with_checks([LTCNClassifierCV(inner="slopes", terms=None, pairs=False)])
@@ -144,7 +146,8 @@ def test_more_rows_than_are_judged_in_folds_may_be_remembered_in_terms(rng, monk
         raw, codes, weight = fit.scores
         return float(weight @ ((raw - np.eye(2)[codes]) ** 2).sum(axis=1))
 
-    def compared(known, models, distance):
+    def compared(known, models, distance, ground):
+        assert ground is None  # of two classes
         fit = remember(known, models, distance)
         assert error(fit) == min(error(remember(known, [model], distance)) for model in models)
         tried.append((distance, len(models)))
@@ -157,6 +160,58 @@ def test_more_rows_than_are_judged_in_folds_may_be_remembered_in_terms(rng, monk
         tried.clear()
         LTCNClassifierCV(inner="slopes", pairs=False, n_jobs=1).fit(X[:n], y[:n])
         assert tried == [("straight", models), ("axes", models)]
+
+
+@pytest.fixture
+def wavy(rng):
+    """Three classes that a line and a wave tell apart, and the limits that make 300 rows many."""
+    X = rng.uniform(size=(600, 3)).round(3)
+    score = X[:, 0] + 0.4 * np.sin(9 * X[:, 1]) + 0.1 * rng.normal(size=600)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (tuned, metric):
+            patch.setattr(module, "METRIC_FOLDS", {200: 2})
+        patch.setattr(metric, "METRIC_GROUP", 120)
+        yield X, np.digitize(score, [0.4, 0.8])
+
+
+@pytest.mark.parametrize(("place", "scipys"), [(1, "euclidean"), (2, "cityblock")])
+def test_many_rows_are_remembered_for_what_the_rest_of_the_stack_leaves(place, scipys, wavy, monkeypatch):
+    """The rest is a fit without them; what it leaves of the rows, each from outside, is their kernel ridge."""
+    X, y = wavy
+    given = {"inner": "slopes", "terms": None}
+    rest = LTCNClassifierCV(cases=False, **given).fit(X[:300], y[:300])
+    tried = []
+    monkeypatch.setattr(
+        tuned, "worthwhile_weights", lambda members: tried.extend(members) or np.eye(len(members))[place]
+    )
+    model = LTCNClassifierCV(**given).fit(X[:300], y[:300])
+    found, said = tried[place], rest.fitted_.raw(X)
+    rows, outside = found.network.judges, found.ground.scores.raw
+    raw = found.ground.raw(np.vstack([X, rows.X]), np.arange(600, 900))
+    np.testing.assert_allclose(raw, np.vstack([said, outside]), atol=1e-9)
+    # Everything is linear in what is said of rows, so that their own kernel ridge is what is added.
+    z, new = (found.model.readout.metric(found.model.concepts(part)) for part in (rows.X, X))
+    a, q = bordered(np.exp(-cdist(z, z, scipys)), np.eye(3)[rows.codes] - outside, np.full(300, found.solved.alpha))
+    expected = said + np.exp(-cdist(new, z, scipys)) @ a + q
+    np.testing.assert_allclose(model.fitted_.raw(X), expected, atol=1e-6)
+    # Reported are the weights of the models that are asked: the rest has its own.
+    weights = model.cv_results_["stack_weight"]
+    np.testing.assert_allclose(weights, np.insert(rest.cv_results_["stack_weight"], 1, np.eye(2)[place - 1]), atol=1e-9)
+    np.testing.assert_array_equal([weight for _, weight in model.fitted_.members], weights[weights > 0])
+
+
+@pytest.mark.parametrize("given", [{"combine": "best"}, {"classes": 2}, {"rows": 190}])
+def test_rows_are_remembered_for_all_that_is_said(given, wavy, monkeypatch):
+    """Where one network is chosen, of two classes, and where rows are judged in folds."""
+    monkeypatch.setattr(tuned, "groundwork", None)
+    n, n_classes = given.pop("rows", 300), given.pop("classes", 3)
+    X, y = wavy
+    LTCNClassifierCV(inner="slopes", terms=None, **given).fit(X[:n], np.minimum(y[:n], n_classes - 1))
+
+
+def test_there_is_no_groundwork_where_the_rest_tells_nothing(rng):
+    codes = np.arange(30) % 3
+    assert groundwork([member(np.full((30, 3), 1 / 3), codes, np.ones(30))]) is None
 
 
 def test_terms_are_those_of_the_last_inner_weights(wine):

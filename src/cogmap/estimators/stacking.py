@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from ..core.constants import AXES_CONCEPTS, CASE_CONCEPTS
 from ..core.decision.decision import Decision, calibrate, class_shares, decide, log_loss, score_labels
-from ..core.fit.fit import NetworkFit
+from ..core.fit.fit import Groundwork, NetworkFit
 from ..core.fit.model import Model
 from ..core.readout.states import ReadoutFacts
 from ..core.resemblance.distance import Distance
@@ -32,12 +32,16 @@ WORTH = 0.03
 
 @dataclass(frozen=True)
 class Candidate:
-    """One configuration, fitted; `loo` is what leave-one-out says of it."""
+    """One configuration, fitted; `loo` is what leave-one-out says of it.
+
+    Remembered rows may add to a groundwork: their scores are those of both, their model is without it.
+    """
 
     params: dict[str, Any]
     network: NetworkFit
     loo: dict[str, float]
     seconds: float
+    ground: Groundwork | None = None
 
     @property
     def model(self) -> Model:
@@ -81,6 +85,28 @@ def together(members: Sequence[Candidate], weights: Array) -> tuple[JudgeScores,
     raw = constant + sum(w * member.scores.raw for member, w in zip(members, weights, strict=True) if w)
     between: Array = np.sum([w * member.network.between for member, w in zip(members, weights, strict=True)], axis=0)
     return JudgeScores(raw, codes, weight), between, constant
+
+
+def groundwork(members: Sequence[Candidate]) -> Groundwork | None:
+    """Return the stack of some members as one, for others to add to; None where they tell nothing."""
+    weights = stack_weights(members)
+    if not weights.any():
+        return None
+    scores, between, constant = together(members, weights)
+    used = tuple((member.model, float(w)) for member, w in zip(members, weights, strict=True) if w)
+    return Groundwork(used, constant, scores, between)
+
+
+def spelled_out(members: Sequence[Candidate], weights: Array) -> tuple[Array, Array]:
+    """Return the weights of the members' own models, and a constant: groundworks are added to their members."""
+    own, constant = weights.copy(), np.zeros(members[0].scores.raw.shape[1])
+    place = {id(member.model): i for i, member in enumerate(members)}
+    for member, weight in zip(members, weights, strict=True):
+        if member.ground is not None and weight:
+            constant = constant + weight * member.ground.constant
+            for model, share in member.ground.members:
+                own[place[id(model)]] += weight * share
+    return own, constant
 
 
 def stack_weights(members: Sequence[Candidate]) -> Array:

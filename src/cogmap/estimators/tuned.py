@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, METRIC_FOLDS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, decide
-from ..core.fit.fit import NetworkFit, fit_network, joined, remember, remember_many
+from ..core.fit.fit import Groundwork, NetworkFit, fit_network, joined, remember, remember_many
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
@@ -34,7 +34,17 @@ from .base import NetworkClassifier, refused_parameters
 from .classifier import LTCNClassifier
 from .fitting import fit_arrays
 from .grid import GRID, as_grid, block_labels, combinations
-from .stacking import MOST_CONCEPTS, ONE_HOT, SCORINGS, Candidate, loo_scores, together, worthwhile_weights
+from .stacking import (
+    MOST_CONCEPTS,
+    ONE_HOT,
+    SCORINGS,
+    Candidate,
+    groundwork,
+    loo_scores,
+    spelled_out,
+    together,
+    worthwhile_weights,
+)
 
 TIE = 1e-9
 """Leave-one-out scores closer than this are equal: where several networks fit perfectly, only rounding differs."""
@@ -196,12 +206,13 @@ feature_importances_, fitted_
             networks: list[Candidate] = []
             for network in side_by_side(fitted, each, workers):
                 networks = self._lean([*networks, network], source)
+            pairs = self._with_pairs(source, census, networks) if self.pairs else []
             candidates = list(networks)
             if self.cases:
-                candidates += self._remembered(source, census, networks, workers)
+                ground = self._ground([*networks, *pairs], source.n_rows)
+                candidates += self._remembered(source, census, networks, ground, workers)
                 candidates += self._joined(source, census, networks)
-            if self.pairs:
-                candidates += self._with_pairs(source, census, networks)
+            candidates += pairs
         self._combine(candidates)
 
     def _workers(self) -> int | None:
@@ -220,8 +231,21 @@ feature_importances_, fitted_
         groups = [[c for c in usual if ((c.params["terms"] or 0) > fewest) == more] for more in (False, True)]
         return [self._best(alike) for alike in groups[: 2 if n_rows > max(METRIC_FOLDS) else 1] if alike]
 
+    def _ground(self, others: Sequence[Candidate], n_rows: int) -> Groundwork | None:
+        """Return the stack of the others where rows are remembered for what it leaves: where they are in many regions.
+
+        Of two classes curves are log-odds, from which nothing can be taken away.
+        """
+        leaves = self.combine == "stack" and n_rows > max(METRIC_FOLDS) and len(self.classes_) > 2
+        return groundwork(others) if leaves else None
+
     def _remembered(
-        self, source: Source[Rows], census: Range, networks: Sequence[Candidate], workers: int | None
+        self,
+        source: Source[Rows],
+        census: Range,
+        networks: Sequence[Candidate],
+        ground: Groundwork | None,
+        workers: int | None,
     ) -> Iterable[Candidate]:
         """Remember rows by both distances, in the concepts of one of the networks; many rows maybe in further terms."""
         readers = self._readers(networks, source.n_rows)
@@ -229,12 +253,14 @@ feature_importances_, fitted_
         def fitted(distance: Distance) -> Candidate:
             start, first = time.perf_counter(), readers[0]
             if source.single:
-                fit = remember(first.network, [own.model for own in readers if own.comparable(distance)], distance)
+                models = [own.model for own in readers if own.comparable(distance)]
+                fit = remember(first.network, models, distance, ground)
             else:
-                fit = remember_many(source, census, first.network, self._in_terms(first, census, distance), distance)
+                terms = self._in_terms(first, census, distance)
+                fit = remember_many(source, census, first.network, terms, distance, ground)
             known = (own.params for own in readers if own.model.concepts is fit.model.concepts)
             params = next(known, first.params | {"terms": TERMS})
-            return self._candidate(params | {"cases": CASES[distance]}, fit, start)
+            return replace(self._candidate(params | {"cases": CASES[distance]}, fit, start), ground=ground)
 
         return side_by_side(fitted, [one for one in CASES if readers and readers[0].comparable(one)], workers)
 
@@ -285,11 +311,12 @@ feature_importances_, fitted_
         if self.combine == "stack":
             stacked = worthwhile_weights(candidates)
             weights = stacked if stacked.any() else weights
-        self._report(candidates, weights, best)
-        members, weights = [c for c, w in zip(candidates, weights, strict=True) if w > 0], weights[weights > 0]
-        judged, between, constant = together(members, weights)
+        judged, between, constant = together(candidates, weights)
         decision = decide(judged, between, self._metric(), ONE_HOT)
-        self._keep(members, weights, constant, decision, best.network.summary)
+        weights, more = spelled_out(candidates, weights)
+        self._report(candidates, weights, best)
+        members = [c for c, w in zip(candidates, weights, strict=True) if w > 0]
+        self._keep(members, weights[weights > 0], constant + more, decision, best.network.summary)
 
     def check_parameters(self) -> None:
         """Raise an error where a parameter is not what it may be."""

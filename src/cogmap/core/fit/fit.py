@@ -77,6 +77,25 @@ class NetworkFit:
         return replace(self, innovations=None)
 
 
+@dataclass(frozen=True)
+class Groundwork:
+    """A stack that remembered rows are to add to: its models, their weights, a constant, and as `NetworkFit`."""
+
+    members: tuple[tuple[Model, float], ...]
+    constant: Array
+    scores: JudgeScores
+    between: Array
+
+    def raw(self, rows: Array, judged: Codes) -> Array:
+        """Return its raw scores of rows, on the scale of the one-hot; of those that judge from outside."""
+        raw = np.empty((len(rows), len(self.constant)))
+        if len(judged) < len(rows):
+            parts = (weight * model.one_hot_scale(model.raw(rows)) for model, weight in self.members)
+            raw[:] = sum(parts, start=self.constant)
+        raw[judged] = self.scores.raw
+        return raw
+
+
 def passable(settings: Settings, census: Range) -> bool:
     """Say whether blocks of rows suffice: without cases and minimum norms, and with rows enough for innovations."""
     n_concepts = int(census.varies.sum()) * (settings.terms or 1)
@@ -132,14 +151,24 @@ def joined(source: Source[Rows], census: Range, settings: Settings, known: Netwo
     return replace(known.alone, model=model, solved=solution.solved, scores=solution.scores, between=solution.between)
 
 
-def remember(known: NetworkFit, models: Sequence[Model], distance: Distance) -> NetworkFit:
-    """Read what the rows that judge say of their neighbours, in the concepts of the model in which these err least."""
+def remember(
+    known: NetworkFit, models: Sequence[Model], distance: Distance, ground: Groundwork | None = None
+) -> NetworkFit:
+    """Read what the rows that judge say of their neighbours, in the concepts of the model in which these err least.
+
+    With a groundwork, what they say of what it leaves: scores are those of both together, the model is theirs alone.
+    """
     assert known.judges is not None
-    return _remembered(known, models, known.judges, np.arange(len(known.judges.codes)), distance)
+    return _remembered(known, models, known.judges, np.arange(len(known.judges.codes)), distance, ground)
 
 
 def remember_many(
-    source: Source[Rows], census: Range, known: NetworkFit, other: Settings | None, distance: Distance
+    source: Source[Rows],
+    census: Range,
+    known: NetworkFit,
+    other: Settings | None,
+    distance: Distance,
+    ground: Groundwork | None = None,
 ) -> NetworkFit:
     """Read what more rows than judge say: in the concepts of a network, or of other settings where these err less."""
     models = [known.model]
@@ -148,11 +177,16 @@ def remember_many(
         models.append(replace(known.model, concepts=plan.concepts, network=plan.network))
     n_concepts = max(len(model.network.bias) for model in models)
     rows, judged = choose_cases(source, census, min(CASE_ROWS, CASE_NUMBERS // n_concepts))
-    return _remembered(known, models, for_themselves(rows), judged, distance)
+    return _remembered(known, models, for_themselves(rows), judged, distance, ground)
 
 
 def _remembered(
-    known: NetworkFit, models: Sequence[Model], rows: Rows, judged: Codes, distance: Distance
+    known: NetworkFit,
+    models: Sequence[Model],
+    rows: Rows,
+    judged: Codes,
+    distance: Distance,
+    ground: Groundwork | None,
 ) -> NetworkFit:
     """Fit regions to rows, of which some judge, in the concepts of one of the models."""
     activation = known.model.network.activation
@@ -164,14 +198,20 @@ def _remembered(
         for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit, distance)
     ]
     best = best_way([way for _, way in tried])
-    model, fit = next(model for model, way in tried if way is best), best.fit()
+    model = next(model for model, way in tried if way is best)
+    if ground is not None:
+        best = best.aimed(target - (one - zero) * ground.raw(rows.X, judged))
+    fit = best.fit()
     inside, alone = ((raw - zero) / (one - zero) for raw in (fit.fitted, fit.outside))
     solved = ReadoutFacts(fit.readout, len(rows.codes), fit.condition, fit.degrees_of_freedom, alpha=fit.alpha)
     outside = judged_rows(alone, inside, rows.codes, rows.weight, rows.unit).raw[judged]
+    between = class_covariance(inside, rows.codes, rows.weight)
+    if ground is not None:
+        outside, between = outside + ground.scores.raw, between + ground.between
     return replace(
         known.lean,
         model=replace(model, readout=fit.readout),
         solved=solved,
         scores=known.scores._replace(raw=outside),
-        between=class_covariance(inside, rows.codes, rows.weight),
+        between=between,
     )

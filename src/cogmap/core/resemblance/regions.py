@@ -13,7 +13,7 @@ those that taught the metric are few, and all rows are judged in it; which kind 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -209,6 +209,15 @@ class Way(NamedTuple):
         asked = [problem for fold in self.folds for problem in fold[:: -(-len(fold) // n_regions)]]
         weight = sum(float(problem.weight[problem.first :].sum()) for problem in asked)
         return sum(side_by_side(lambda problem: problem.error(self.penalty), asked)) / weight
+
+    def aimed(self, target: Array) -> "Way":
+        """Return the same way for another target of the rows."""
+        rows = self.rows._replace(target=target)
+        problems = [replace(problem, all_rows=rows, known={}) for problem in self.problems]
+        judges = [[replace(problem, all_rows=rows, known={}) for problem in fold] for fold in self.folds]
+        # Where no folds judge, all problems do, and are solved once.
+        own = self.folds[0] is self.problems
+        return self._replace(rows=rows, problems=problems, folds=[problems] if own else judges)
 
     def fit(self) -> RegionFit:
         """Fit the cases of all regions."""
