@@ -110,8 +110,8 @@ EDITS = [
     (f"{NETWORK}network.activation", "relu", "activation must be one of sigmoid, tanh"),
     (f"{NETWORK}network.phi", 1.5, "phi must be a number from 0 to 1"),
     (f"{NETWORK}network.weights.shape", [4, 5], "weights has size 5 where 4 is expected"),
-    (f"{FITTED}_longest", 2**40, "_longest must be a number from 3, the iterations that are read, to 1000000"),
-    (f"{FITTED}_longest", 1, "_longest must be a number from 3, the iterations that are read, to 1000000"),
+    (f"{FITTED}_longest", 2**40, r"_longest must be a number from \d, the iterations that are read, to 1000000"),
+    (f"{FITTED}_longest", 1, r"_longest must be a number from \d, the iterations that are read, to 1000000"),
     ("model.parameters.max_iter", 2**40, "max_iter must be at most 1000000"),
     (f"{FITTED}rank_", 10**9, "rank_ must be a number up to .* that of the readout's columns"),
     (f"{FITTED}degrees_of_freedom_", 1e9, "degrees_of_freedom_ must be a number from 0 to"),
@@ -160,7 +160,7 @@ def _span(knots, end):
 
 ARRAYS = [
     (f"{FITTED}outer_bias_", lambda a: a * np.nan, "outer_bias_ must be an array of finite numbers"),
-    (f"{FITTED}outer_weights_", lambda a: a[:-1], "model.fitted has size 4 where 3 is expected"),
+    (f"{FITTED}outer_weights_", lambda a: a[:-1], "model.fitted has size . where . is expected"),
     (f"{FITTED}outer_weights_", lambda a: a[:, :0], "outer_weights_ has size 0 where .* is expected"),
     (f"{FITTED}_constant", lambda a: np.arange(3), "_constant must be an array of F64"),
     (f"{NETWORK}concepts.varies", lambda a: (a * np.uint8(2)).view(bool), "varies must be an array of 0 and 1"),

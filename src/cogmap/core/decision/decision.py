@@ -265,18 +265,19 @@ def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array, n_bound
     share = judged.weight / judged.weight.sum()
     unit = np.array([float(np.ptp(part, axis=1).max()) or 1.0 for part in parts])
     # The softmax does not see what all classes have in common.
-    parts = [(part - part.max(axis=1, keepdims=True)) / size for part, size in zip(parts, unit, strict=True)]
+    # Classes come first: what is summed over them is then summed for many rows at once.
+    pieces = np.empty((len(parts), *judged.raw.T.shape))
+    for piece, part, size in zip(pieces, parts, unit, strict=True):
+        piece[:] = (part - part.max(axis=1, keepdims=True)).T / size
     unknown = 1 / (judged.weight.sum() + 2)
     prior = class_shares(judged.codes, judged.weight, judged.raw.shape[1])
-    own = [np.broadcast_to(part, judged.raw.shape)[np.arange(len(share)), judged.codes] for part in parts]
-    aim = np.array(
-        [share @ ((1 - unknown) * at + unknown * (part @ prior)) for at, part in zip(own, parts, strict=True)]
-    )
+    own = pieces[:, judged.codes, np.arange(len(share))]
+    aim = ((1 - unknown) * own + unknown * (prior @ pieces)) @ share
     least = np.where(np.arange(len(parts)) < n_bounded, 0.0, -np.inf)
     factors = start * unit
-    current, probability = _losses(parts, aim, share, factors)
+    current, probability = _losses(pieces, aim, share, factors)
     for _ in range(MOST_STEPS):
-        gradient, curvature = _derivatives(parts, aim, share, probability)
+        gradient, curvature = _derivatives(pieces, aim, share, probability)
         free = (factors > least) | (gradient < 0)
         step = np.zeros(len(parts))
         step[free] = -np.linalg.lstsq(curvature[np.ix_(free, free)], gradient[free], rcond=FLAT)[0]
@@ -287,7 +288,7 @@ def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array, n_bound
         length, moved = 1.0, np.inf
         while length > 1e-10:
             trial = np.maximum(factors + length * step, least)
-            moved, after = _losses(parts, aim, share, trial)
+            moved, after = _losses(pieces, aim, share, trial)
             if moved <= current + 1e-4 * gradient @ (trial - factors):
                 break
             length /= 2
@@ -298,24 +299,24 @@ def calibrate(parts: Sequence[Array], judged: JudgeScores, start: Array, n_bound
     return solved
 
 
-def _losses(parts: Sequence[Array], aim: Array, share: Array, factors: Array) -> tuple[float, Array]:
-    """Return the log loss of Σ_j factor_j · part_j as scores, and the probabilities."""
-    scores = sum(factor * part for factor, part in zip(factors, parts, strict=True))
-    scores = np.array(np.broadcast_to(scores, (len(share), scores.shape[1])))
-    top = scores.max(axis=1)
-    scores -= top[:, None]
+def _losses(parts: Array, aim: Array, share: Array, factors: Array) -> tuple[float, Array]:
+    """Return the log loss of Σ_j factor_j · part_j as scores, and the probabilities, shape (N, n)."""
+    scores = np.einsum("j,jkn->kn", factors, parts)
+    top = scores.max(axis=0)
+    scores -= top
     np.exp(scores, out=scores)
-    total = scores.sum(axis=1)
-    scores /= total[:, None]
+    total = scores.sum(axis=0)
+    scores /= total
     return float(share @ (top + np.log(total)) - factors @ aim), scores
 
 
-def _derivatives(parts: Sequence[Array], aim: Array, share: Array, probability: Array) -> tuple[Array, Array]:
+def _derivatives(parts: Array, aim: Array, share: Array, probability: Array) -> tuple[Array, Array]:
     """Return the gradient and the curvature of the log loss."""
-    weighted = [probability * part for part in parts]
-    mean = np.array([product.sum(axis=1) for product in weighted])
+    weighted = probability * parts
+    mean = weighted.sum(axis=1)
+    weighted *= share
     # Parts are at most 1 apart within a row, so that a variance may be the mean square less the squared mean.
-    square = np.array([[share @ (product * part).sum(axis=1) for part in parts] for product in weighted])
+    square = weighted.reshape(len(parts), -1) @ parts.reshape(len(parts), -1).T
     return mean @ share - aim, square - (mean * share) @ mean.T
 
 
