@@ -155,6 +155,13 @@ Many classes need fewer rows. On 49 sets with folds 10,000 are no better. Of mor
 METRIC_ROUNDS, METRIC_FLOOR = 6, 0.02
 """Most rounds in which a metric is learned, and how far each direction counts at least, as a share of the first."""
 
+METRIC_GAIN = 0.03
+"""Share of the error that a round must save for the next step of a metric of the axes to be a large one.
+
+With small steps alone the log loss of 55 sets of up to 2,000 rows is .3507 instead of .3437, most of it on one of them,
+and accuracy .8560 instead of .8580; on 17 larger sets .1433 instead of .1427, and .9466 instead of .9467.
+"""
+
 METRIC_WORTH = 0.01
 """Share of the error that another penalty must promise, by the slope, or save, for a metric or a region to take it."""
 

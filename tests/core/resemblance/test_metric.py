@@ -138,14 +138,15 @@ def test_classes_whose_coefficients_add_up_to_zero_are_one_fewer(n_classes, left
     np.testing.assert_allclose(found @ found.T, a @ a.T, atol=1e-12)
 
 
+@pytest.mark.parametrize("power", [0.5, 1.0])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_taught_metric_stretches_along_what_matters(kind, rng):
+def test_a_taught_metric_stretches_along_what_matters(kind, power, rng):
     rows, _ = examples(rng, 200, kind="ones")
     directions = np.outer([3.0, 4.0, 0, 0], [3.0, 4.0, 0, 0])
-    metric = taught_metric(rows, directions, kind)
+    metric = taught_metric(rows, directions, kind, power)
     assert metric.distance == kind.distance
     assert (pdist(metric(rows.initial)) ** 2).mean() == pytest.approx(1, rel=1 / 150)
-    root = np.diag([0.75, 1, 0, 0]) if kind.single else directions / 25
+    root = np.diag([0.75 ** (2 * power), 1, 0, 0]) if kind.single else directions / 25
     expected = root + METRIC_FLOOR * np.eye(4)
     np.testing.assert_allclose(metric.map / metric.map[1, 1], expected / expected[1, 1], atol=1e-12)
 
@@ -193,11 +194,13 @@ def test_as_few_folds_choose_as_have_rows_enough(sizes, n):
     assert n_choosing(sizes) == n
 
 
-@pytest.mark.parametrize("single", [False, True])
-def test_metrics_that_follow_are_taught_as_those_that_choose(single, rng):
+@pytest.mark.parametrize("kind", KINDS)
+def test_metrics_that_follow_are_taught_as_those_that_choose(kind, rng):
     lessons = [metrics.Lesson(examples(rng, 80)[0], examples(rng, 40)[0]) for _ in range(2)]
-    walk = metrics._walk(lessons, metrics.Kind(single))
+    walk = metrics._walk(lessons, kind)
     assert len(walk.penalties) > 1
+    # Large steps are taken along the axes alone.
+    assert walk.powers[0] == (1 if kind.distance == "axes" else 0.5)
     for lesson, expected in zip(lessons, walk.metrics, strict=True):
         found = metrics._followed(lesson.taught, walk)
         np.testing.assert_allclose(found.map, expected.map, rtol=1e-9, atol=1e-12)

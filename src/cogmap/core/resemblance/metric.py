@@ -2,7 +2,8 @@
 
 A kernel ridge f(x) = q + Σ_i a_i exp(−‖x − v_i‖) is fitted in some metric. The average outer product of its gradients,
 Σ_x ∇f(x) ∇f(x)ᵀ, says along which directions the classes change; its square root is the map to the coordinates of the
-next metric, in which the ridge is fitted again. Radhakrishnan and others call this recursive feature machines.
+next metric, in which the ridge is fitted again. Radhakrishnan and others call this recursive feature machines. A metric
+of the axes takes the whole of it instead of its root, at first and for as long as rounds save much.
 
 ‖·‖ is the straight distance, or the sum of distances along the axes (`distance`), whose metric stretches single
 concepts: turned axes would be no concepts.
@@ -32,6 +33,7 @@ from ..constants import (
     METRIC_CONCEPTS,
     METRIC_FLOOR,
     METRIC_FOLDS,
+    METRIC_GAIN,
     METRIC_GRADIENTS,
     METRIC_GROUP,
     METRIC_JUDGES,
@@ -153,11 +155,15 @@ def _groups(rows: Examples, order: Codes) -> Lesson:
 
 
 class Walk(NamedTuple):
-    """The best round of a walk: error of those who judge, the metric of each lesson, and the penalty of each round."""
+    """The best round of a walk: error of those who judge, metrics of the lessons, and what led to it.
+
+    That is the penalty of each round, and the power of the directions by which the next was stretched.
+    """
 
     error: float
     metrics: list[Metric]
     penalties: list[int]
+    powers: list[float]
     kind: Kind
 
 
@@ -170,7 +176,7 @@ def _kinds(rows: Examples, distance: Distance) -> list[Kind]:
 def _walk(lessons: Sequence[Lesson], kind: Kind) -> Walk:
     """Teach the metrics of all lessons, round by round, for as long as those who judge gain."""
     metrics = [first_metric(lesson.taught, kind) for lesson in lessons]
-    best, penalties = Walk(np.inf, metrics, [], kind), [CASE_START]
+    best, penalties, powers = Walk(np.inf, metrics, [], [], kind), [CASE_START], list[float]()
     for _ in range(METRIC_ROUNDS + 1):
         ridges = list(
             side_by_side(lambda one: Ridge.of(one[0].taught, one[1], one[0].judged), zip(lessons, metrics, strict=True))
@@ -179,11 +185,15 @@ def _walk(lessons: Sequence[Lesson], kind: Kind) -> Walk:
         penalties.append(penalty)
         if not error < best.error:
             break
-        best = Walk(error, metrics, penalties[1:], kind)
+        far = kind.distance == "axes" and error < (1 - METRIC_GAIN) * best.error
+        best = Walk(error, metrics, penalties[1:], list(powers), kind)
+        powers.append(1.0 if far else 0.5)
         directions = side_by_side(
             lambda one: one[0].directions(one[1], kind.single), zip(ridges, coefficients, strict=True)
         )
-        metrics = [taught_metric(ridge.rows, own, kind) for ridge, own in zip(ridges, directions, strict=True)]
+        metrics = [
+            taught_metric(ridge.rows, own, kind, powers[-1]) for ridge, own in zip(ridges, directions, strict=True)
+        ]
     return best
 
 
@@ -198,10 +208,10 @@ class Judgement(NamedTuple):
 def _followed(rows: Examples, walk: Walk) -> Metric:
     """Teach rows a metric in as many rounds as a walk had, with its penalties."""
     metric = first_metric(rows, walk.kind)
-    for penalty in walk.penalties[:-1]:
+    for penalty, power in zip(walk.penalties[:-1], walk.powers, strict=True):
         ridge = Ridge.of(rows, metric)
         directions = ridge.directions(ridge.coefficients(penalty)[0], walk.kind.single)
-        metric = taught_metric(rows, directions, walk.kind)
+        metric = taught_metric(rows, directions, walk.kind, power)
     return metric
 
 
@@ -337,11 +347,12 @@ def first_metric(rows: Examples, kind: Kind) -> Metric:
     return fit_metric(rows.initial, rows.weight, CASE_RIDGES[0])
 
 
-def taught_metric(rows: Examples, directions: Array, kind: Kind) -> Metric:
+def taught_metric(rows: Examples, directions: Array, kind: Kind, power: float) -> Metric:
     """Return the metric that stretches along the directions in which the scores change; or along single concepts."""
     n_concepts = len(directions)
     value, vector = (np.diagonal(directions), np.eye(n_concepts)) if kind.single else np.linalg.eigh(directions)
-    stretch = np.sqrt(np.maximum(value, 0.0) / max(value.max(), np.finfo(np.float64).tiny)) + METRIC_FLOOR
+    share = np.maximum(value, 0.0) / max(value.max(), np.finfo(np.float64).tiny)
+    stretch = share**power + METRIC_FLOOR
     return _scaled(rows, (vector * stretch) @ vector.T, kind.distance)
 
 
