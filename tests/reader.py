@@ -102,9 +102,13 @@ def _raw(kind, readout, network, initial):
         return _innovations(readout, network, initial)
     if kind == "pairs":
         return _drawn(readout, initial)
-    coordinates = (initial - readout.metric.mean) @ readout.metric["map"]
+    coordinates = ((initial - readout.metric.mean) @ readout.metric["map"])[:, None]
+    if readout.value.get("own"):
+        sizes = np.diff(readout.ends, prepend=0)
+        each = [(initial - mean) @ own for mean, own in zip(readout.own.means, readout.own.maps, strict=True)]
+        coordinates = np.repeat(np.stack(each, axis=1), sizes, axis=1)
     along = readout.metric.value.get("distance") == "axes"
-    distance = np.linalg.norm(coordinates[:, None] - readout.cases, ord=1 if along else 2, axis=2)
+    distance = np.linalg.norm(coordinates - readout.cases, ord=1 if along else 2, axis=2)
     if kind == "regions":
         low, high = readout.boxes.low, readout.boxes.high
         inside = ((initial[:, None] > low) & (initial[:, None] <= high)).all(axis=2)

@@ -24,7 +24,14 @@ from cogmap.core.resemblance import metric
 from cogmap.core.sums.rows import JudgeScores
 from cogmap.estimators import tuned
 from cogmap.estimators.grid import block_labels
-from cogmap.estimators.stacking import ONE_HOT, groundwork, least_squares, stack_weights, worthwhile_weights
+from cogmap.estimators.stacking import (
+    LEAST_WEIGHT,
+    ONE_HOT,
+    groundwork,
+    least_squares,
+    stack_weights,
+    worthwhile_weights,
+)
 from tests.core.resemblance.test_cases import bordered
 
 
@@ -68,9 +75,9 @@ def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     assert len(search.cv_results_["params"]) == 4
 
 
-def member(raw, codes, weight, costly=False):
-    network = SimpleNamespace(between=class_covariance(raw, codes, weight))
-    return SimpleNamespace(scores=JudgeScores(raw, codes, weight), network=network, costly=costly)
+def member(raw, codes, weight, costly=False, ground=None):
+    network, scores = SimpleNamespace(between=class_covariance(raw, codes, weight)), JudgeScores(raw, codes, weight)
+    return SimpleNamespace(scores=scores, network=network, costly=costly, ground=ground, model=object())
 
 
 def test_a_member_that_went_astray_leaves_the_others_their_weights(rng):
@@ -275,6 +282,16 @@ def test_members_that_tell_little_are_left_out(rng):
     poor = target / 20 + rng.normal(size=(400, 3))
     found = stack_weights([member(raw, codes, weight) for raw in (poor, good)])
     np.testing.assert_array_equal(found, [0.0, 1.0])
+
+
+def test_members_that_tell_little_but_are_asked_anyway_are_not_left_out(rng):
+    codes, weight = rng.integers(0, 3, 4000), np.ones(4000)
+    target = np.eye(3)[codes]
+    good, fair = target + rng.normal(size=(4000, 3)), target + 4 * rng.normal(size=(4000, 3))
+    members = [member(fair, codes, weight), member(good, codes, weight)]
+    assert stack_weights(members)[0] == 0
+    members[1].ground = SimpleNamespace(members=[(members[0].model, 1.0)])
+    assert 0 < stack_weights(members)[0] < LEAST_WEIGHT
 
 
 @pytest.mark.parametrize(("shared", "asked"), [(0.8, False), (0.0, True)])

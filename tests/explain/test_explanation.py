@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 
 from cogmap import IllConditionedWarning, LTCNClassifier, LTCNClassifierCV, UnreliableRelevanceWarning
 from cogmap.explain.evidence import spread_rows
+from tests import own_metrics
 from tests.explain.conftest import ROWS
 
 
@@ -208,6 +209,15 @@ def test_similar_cases_are_training_rows(wine):
         np.testing.assert_allclose(every.contribution.sum(), explanation.cases[3, k])
     itself = model.explain(X[::2]).similar_cases(0, count=100)
     assert itself.resemblance.max() == pytest.approx(1, abs=1e-6)
+
+
+def test_similar_cases_of_regions_with_metrics_of_their_own_are_training_rows():
+    model, X, _ = own_metrics.fitted_stack()
+    found = model.explain(X[:1]).similar_cases(0, count=1000)
+    assert len(found) == 2 * len(X)  # by either distance
+    distance = np.abs(found[["x0", "x1", "x2", "x3"]].to_numpy()[:, None] - X).max(axis=2).min(axis=1)
+    np.testing.assert_allclose(distance, 0, atol=1e-6)
+    assert found.resemblance.max() == pytest.approx(1, abs=1e-6)
 
 
 def test_without_cases_there_are_none_to_show(wine):

@@ -4,6 +4,7 @@ import pytest
 from cogmap import LTCNClassifier, LTCNClassifierCV
 from cogmap.core.resemblance import regions
 from cogmap.core.resemblance.regions import Remembering
+from tests import own_metrics
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +61,12 @@ def test_a_small_table_is_one_region_and_a_model_without_cases_has_none(problem)
     for method in ("regions", "resemblance"):
         with pytest.raises(ValueError, match="remembers no rows in regions"):
             getattr(LTCNClassifier(max_iter=1).fit(X, y), method)()
+
+
+def test_shares_of_regions_with_metrics_of_their_own_are_those_of_their_cases():
+    """A step along a concept alone says how far it counts in a metric, and each counts as often as it has cases."""
+    model, _, readout = own_metrics.fitted_stack()
+    found = model.resemblance().query("distance == 'straight'").set_index("concept").share
+    apart = [(metric(metric.mean + np.eye(4)) ** 2).sum(axis=1) for metric in readout.metrics]
+    shares = np.repeat([one / one.sum() for one in apart], np.diff(readout.ends, prepend=0), axis=0).mean(axis=0)
+    np.testing.assert_allclose(found[["x0", "x1", "x2", "x3"]], shares, rtol=1e-9)

@@ -27,7 +27,7 @@ from cogmap.core.readout.states import StateReadout
 from cogmap.core.resemblance.cases import CaseReadout
 from cogmap.estimators import loading
 from cogmap.files.model import estimators, metadata, values
-from tests import reader
+from tests import own_metrics, reader
 
 pytestmark = pytest.mark.filterwarnings("ignore::cogmap.IllConditionedWarning")
 FILES = Path(__file__).parent
@@ -143,6 +143,15 @@ def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
         assert len(each.fitted_.networks) == 1
         assert each.fitted_.networks[0] is first
     assert_same(loaded, model, wine[0])
+
+
+def test_metrics_of_regions_come_back_to_the_last_bit(tmp_path):
+    model, X, _ = own_metrics.fitted_stack()
+    path = model.save(tmp_path / "model.cogmap")
+    assert_same(cogmap.load(path), model, X)
+    found = np.diff(reader.scores(reader.read(path), X))[:, 0]
+    expected = model.decision_function(X)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
 @pytest.mark.filterwarnings("ignore::cogmap.errors.IllConditionedWarning")

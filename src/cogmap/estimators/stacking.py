@@ -113,8 +113,8 @@ def stack_weights(members: Sequence[Candidate]) -> Array:
     """Return non-negative weights of the members, with the least leave-one-out log loss of their sum.
 
     Log-odds are linear in the scores as the decision of the stack of least squares makes them. Members that would have
-    less than `LEAST_WEIGHT` of the sum of all weights are left out: they cost more than they tell. All are 0 where no
-    member tells anything.
+    less than `LEAST_WEIGHT` of the sum of all weights are left out: they cost more than they tell, unless others add to
+    them. All are 0 where no member tells anything.
     """
     start = least_squares([member.scores for member in members])
     if not start.any():
@@ -127,7 +127,9 @@ def stack_weights(members: Sequence[Candidate]) -> Array:
     while decision.informed:
         tried = [*(parts[i] for i in kept), decision(prior[None])]
         factors = calibrate(tried, judged, np.r_[start[kept], 1.0], len(kept))[:-1]
-        enough = factors >= LEAST_WEIGHT * factors.sum()
+        rest = [members[i] for i in kept.tolist()]
+        added_to = {id(model) for one in rest if one.ground is not None for model, _ in one.ground.members}
+        enough = (factors >= LEAST_WEIGHT * factors.sum()) | [id(one.model) in added_to for one in rest]
         if not factors.any():
             break
         if enough.all():

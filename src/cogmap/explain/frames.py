@@ -106,9 +106,8 @@ def similar_cases(explanation: "Explanation", row: int, count: int) -> Any:
         decode = decoding(model, weight, fitted.decision) @ direction
         initial = model.concepts(explanation.X[row][None])
         chosen, alike, pull = strongest_cases(model.readout, initial, decode, count)
-        metric = model.readout.metric
-        states = model.readout.cases[chosen] @ np.linalg.inv(metric.map) + metric.mean
-        features = _features_of(explanation, model.concepts.inverse(states), model.concepts.varies)
+        states = model.concepts.inverse(model.readout.states(chosen))
+        features = _features_of(explanation, states, model.concepts.varies)
         frames.append(pandas.DataFrame(features, columns=list(fitted.feature_names)))
         frames[-1].insert(0, "contribution", pull)
         frames[-1].insert(0, "resemblance", alike)

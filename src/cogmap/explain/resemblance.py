@@ -1,7 +1,8 @@
 """What makes rows alike for a model: how far each concept counts in its metrics, and the rules of its regions.
 
 Distances are ‖(a − v) L‖ of initial states a and v, straight ones or sums along the axes. The diagonal of L Lᵀ says how
-far each concept counts by itself in a straight one; in a sum it is the diagonal of L, which has no other entries.
+far each concept counts by itself in a straight one; in a sum it is the diagonal of L, which has no other entries. Where
+regions have metrics of their own, each counts as far as it has cases.
 """
 
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 
 from ..core.concepts.concepts import Concepts
 from ..core.fit.fitted import Fitted
+from ..core.resemblance.distance import Metric
 from ..core.resemblance.regions import BEYOND, RegionReadout
+from ..core.types import Array
 from ..intake.checks import module
 
 
@@ -19,13 +22,21 @@ def resemblance_frame(fitted: Fitted) -> Any:
     pandas = module("pandas", "explain")
     lines = []
     for name, model in _remembering(fitted):
-        metric = model.readout.metric
-        stretch = np.diagonal(metric.map) if metric.distance == "axes" else (metric.map**2).sum(axis=1)
-        shares = zip(model.concepts.names(fitted.feature_names), stretch / stretch.sum(), strict=True)
-        lines += [(name, metric.distance, concept, share) for concept, share in shares]
+        readout = model.readout
+        cases = np.diff(readout.ends, prepend=0) / len(readout.cases)
+        shares = sum(share * _shares(metric) for share, metric in zip(cases, readout.metrics, strict=True))
+        named = zip(model.concepts.names(fitted.feature_names), shares, strict=True)
+        lines += [(name, readout.metric.distance, concept, share) for concept, share in named]
     frame = pandas.DataFrame(lines, columns=["network", "distance", "concept", "share"])
     order = ["network", "distance", "share"]
     return frame.sort_values(order, ascending=[True, False, False], kind="stable", ignore_index=True)
+
+
+def _shares(metric: Metric) -> Array:
+    """Return how far each concept counts in a metric, as a share of all."""
+    stretch = np.diagonal(metric.map) if metric.distance == "axes" else (metric.map**2).sum(axis=1)
+    shares: Array = stretch / stretch.sum()
+    return shares
 
 
 def regions_frame(fitted: Fitted) -> Any:

@@ -8,6 +8,7 @@ from cogmap.core.readout.shrunken import ShrunkReadout
 from cogmap.core.readout.states import StateReadout
 from cogmap.core.resemblance.cases import CaseReadout
 from cogmap.errors import NoInformationWarning
+from tests import own_metrics
 from tests.files.onnx.running import BOUND, TRAIN, X, Y, assert_same, run
 
 CONFIGURATIONS = [
@@ -56,6 +57,11 @@ def test_curves_and_surfaces_score_as_in_python(scaling, tmp_path, monkeypatch):
     explanation = clf.explain(1.2 * rows)
     margin = found["contributions"][..., 1] - found["contributions"][..., 0]
     np.testing.assert_allclose(margin, explanation.contributions(True), atol=1e-9 * np.abs(margin).max())
+
+
+def test_metrics_of_regions_score_as_in_python(tmp_path):
+    clf, rows, _ = own_metrics.fitted_stack()
+    assert_same(clf, rows, run(clf.to_onnx(tmp_path / "model.onnx"), rows))
 
 
 def test_data_in_range_needs_no_scaling(tmp_path):

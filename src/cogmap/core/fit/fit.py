@@ -23,7 +23,7 @@ from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
 from ..readout.states import ReadoutFacts, inverse_one_hot
 from ..resemblance.distance import Distance
 from ..resemblance.metric import Examples
-from ..resemblance.regions import best_way, ways
+from ..resemblance.ways import best_way, ways
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
 from ..sums.statistics import Range
@@ -197,8 +197,9 @@ def _remembered(
         for model in models
         for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit, distance)
     ]
-    best = best_way([way for _, way in tried])
-    model = next(model for model, way in tried if way is best)
+    chosen = best_way([way for _, way in tried])
+    model = next(model for model, way in tried if way is chosen)
+    best = chosen.refined(rows.codes)
     if ground is not None:
         best = best.aimed(target - (one - zero) * ground.raw(rows.X, judged))
     fit = best.fit()

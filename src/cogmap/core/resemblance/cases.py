@@ -27,7 +27,7 @@ from ..readout.terms import Terms
 from ..sums.lapack import dpotrf, dpotrs, dtrtri
 from ..sums.space import NUMPY, DeviceArray, Space
 from ..trajectory.innovations import Basis
-from ..types import Array
+from ..types import Array, Codes
 from .distance import Metric, coordinates, lower_kernel, resemblance
 from .metric import fit_metric
 from .remembered import Remembered
@@ -99,7 +99,11 @@ class CaseReadout:
 
     def remembered(self) -> Remembered:
         """Return what the cases add in numpy."""
-        return Remembered(self.metric, [(self.cases, self.coefficients, np.zeros(self.coefficients.shape[1]))])
+        return Remembered([(self.metric, self.cases, self.coefficients, np.zeros(self.coefficients.shape[1]))])
+
+    def states(self, chosen: Codes) -> Array:
+        """Return the initial states of some cases."""
+        return self.metric.states(self.cases[chosen])
 
     def outer(self, network: Network) -> tuple[Array, Array]:
         """Return the outer weights on the states and their bias; the cases are not among them."""

@@ -37,6 +37,11 @@ class Metric:
         """Return coordinates of rows, shape (n, M)."""
         return (initial - self.mean) @ self.map
 
+    def states(self, coordinates: Array) -> Array:
+        """Return the rows that have such coordinates."""
+        rows: Array = coordinates @ np.linalg.inv(self.map) + self.mean
+        return rows
+
 
 def coordinates(space: Space, metric: Metric, initial: DeviceArray) -> DeviceArray:
     """Return coordinates of rows in a space."""

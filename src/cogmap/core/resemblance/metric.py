@@ -128,7 +128,7 @@ def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[Lear
     metrics = [*best.metrics, *following]
     # What both halves of the rows taught is hardly less than what all of them do.
     halves = n_folds == 2 and len(best.penalties) > 1
-    metric = _mean(rows, metrics) if halves else _followed(rows.some(some_of(order)), best)
+    metric = mean_metric(rows, metrics) if halves else _followed(rows.some(some_of(order)), best)
     return [LearnedMetric(metric, best.penalties[-1], list(zip(judges, metrics, strict=True)))]
 
 
@@ -203,6 +203,15 @@ class Judgement(NamedTuple):
     error: float
     slope: float
     coefficients: Array
+
+
+def taught_further(rows: Examples, metric: Metric, penalty: int, rounds: int) -> Metric:
+    """Teach rows another metric of straight distances in so many rounds, which begin with this one."""
+    kind = _kinds(rows, "straight")[0]
+    for _ in range(rounds):
+        ridge = Ridge.of(rows, metric)
+        metric = taught_metric(rows, ridge.directions(ridge.coefficients(penalty)[0], kind.single), kind, 0.5)
+    return metric
 
 
 def _followed(rows: Examples, walk: Walk) -> Metric:
@@ -356,7 +365,7 @@ def taught_metric(rows: Examples, directions: Array, kind: Kind, power: float) -
     return _scaled(rows, (vector * stretch) @ vector.T, kind.distance)
 
 
-def _mean(rows: Examples, metrics: Sequence[Metric]) -> Metric:
+def mean_metric(rows: Examples, metrics: Sequence[Metric]) -> Metric:
     """Return the mean of metrics that rows taught in one or more rounds."""
     return _scaled(rows, np.mean([metric.map for metric in metrics], axis=0), metrics[0].distance)
 

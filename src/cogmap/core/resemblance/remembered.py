@@ -5,6 +5,7 @@ rows that are there are taken from squared distances to resemblance: roots and e
 """
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -17,28 +18,25 @@ from .distance import Metric
 class Remembered:
     """The cases of a readout, with what is computed once.
 
-    `regions` are the cases of each region, their coefficients and a constant; `codes` gives the region of every row,
-    where there may be several.
+    `regions` are the metric of each region, its cases, their coefficients and a constant; `codes` gives the region of
+    every row, where there may be several.
     """
 
     def __init__(
         self,
-        metric: Metric,
-        regions: Iterable[tuple[Array, Array, Array]],
+        regions: Iterable[tuple[Metric, Array, Array, Array]],
         codes: Callable[[Array], Codes] | None = None,
     ) -> None:
-        self.metric, self.codes = metric, codes
-        self.regions = [(self._prepared(cases), coefficients, constant) for cases, coefficients, constant in regions]
-        self.n_classes = len(self.regions[0][2])
+        self.codes, self.regions = codes, [Region.of(*own) for own in regions]
+        self.n_classes = len(self.regions[0].constant)
 
     def __call__(self, initial: Array) -> Array:
         """Return what the cases add to the raw scores of rows with these initial states, shape (n, N)."""
-        rows = over_tiles(self.metric, initial)
         if self.codes is None:
-            return self._of_region(0, rows)
-        codes, scores = self.codes(initial), np.empty((len(rows), self.n_classes))
+            return self.regions[0](initial)
+        codes, scores = self.codes(initial), np.empty((len(initial), self.n_classes))
         for k in np.unique(codes).tolist():
-            scores[codes == k] = self._of_region(k, rows[codes == k])
+            scores[codes == k] = self.regions[k](initial[codes == k])
         return scores
 
     def tiles(self, rows: Array, n_rows: int) -> Array:
@@ -47,37 +45,48 @@ class Remembered:
         added[:n_rows] = self(rows[:n_rows])
         return tiled(added)
 
-    def _prepared(self, cases: Array) -> Array:
-        return cases if self.metric.distance == "axes" else _to_squared(cases)
 
-    def _of_region(self, k: int, rows: Array) -> Array:
-        cases, coefficients, constant = self.regions[k]
-        fill = self._along_axes if self.metric.distance == "axes" else self._straight
-        scores, alike = np.empty((len(rows), self.n_classes)), np.zeros((TILE, len(coefficients)))
+class Region(NamedTuple):
+    """A metric, cases in the form in which rows are compared with them, their coefficients and a constant."""
+
+    metric: Metric
+    compared: Array
+    coefficients: Array
+    constant: Array
+
+    @classmethod
+    def of(cls, metric: Metric, cases: Array, coefficients: Array, constant: Array) -> "Region":
+        """Prepare cases."""
+        return cls(metric, cases if metric.distance == "axes" else _to_squared(cases), coefficients, constant)
+
+    def __call__(self, initial: Array) -> Array:
+        """Return what the cases add to the scores of rows of this region, with these initial states."""
+        rows, fill = over_tiles(self.metric, initial), _along_axes if self.metric.distance == "axes" else _straight
+        scores, alike = np.empty((len(rows), len(self.constant))), np.zeros((TILE, len(self.coefficients)))
         for begin in range(0, len(rows), TILE):
             own = rows[begin : begin + TILE]
-            there = fill(own, cases, alike)
+            there = fill(own, self.compared, alike)
             np.exp(np.negative(there, out=there), out=there)
-            scores[begin : begin + TILE] = (alike @ coefficients)[: len(own)] + constant
+            scores[begin : begin + TILE] = (alike @ self.coefficients)[: len(own)] + self.constant
         return scores
 
-    @staticmethod
-    def _along_axes(rows: Array, cases: Array, apart: Array) -> Array:
-        """Fill the first lines of `apart` with distances along the axes, and return these lines."""
-        there = apart[: len(rows)]
-        cdist(rows, cases, "cityblock", out=there)
-        return there
 
-    @staticmethod
-    def _straight(rows: Array, to_squared: Array, apart: Array) -> Array:
-        """Fill the first lines of `apart` with straight distances, and return these lines."""
-        tile = np.zeros((TILE, len(to_squared)))
-        own = tile[: len(rows)]
-        own[:, :-2], own[:, -2], own[:, -1] = rows, 1, (rows * rows).sum(axis=1)
-        np.matmul(tile, to_squared, out=apart)
-        there = apart[: len(rows)]
-        np.sqrt(np.maximum(there, 0.0, out=there), out=there)
-        return there
+def _along_axes(rows: Array, cases: Array, apart: Array) -> Array:
+    """Fill the first lines of `apart` with distances along the axes, and return these lines."""
+    there = apart[: len(rows)]
+    cdist(rows, cases, "cityblock", out=there)
+    return there
+
+
+def _straight(rows: Array, to_squared: Array, apart: Array) -> Array:
+    """Fill the first lines of `apart` with straight distances, and return these lines."""
+    tile = np.zeros((TILE, len(to_squared)))
+    own = tile[: len(rows)]
+    own[:, :-2], own[:, -2], own[:, -1] = rows, 1, (rows * rows).sum(axis=1)
+    np.matmul(tile, to_squared, out=apart)
+    there = apart[: len(rows)]
+    np.sqrt(np.maximum(there, 0.0, out=there), out=there)
+    return there
 
 
 def _to_squared(cases: Array) -> Array:

@@ -20,10 +20,10 @@ from ...core.readout.shrunken import ShrunkReadout
 from ...core.readout.states import StateReadout
 from ...core.resemblance.cases import CaseReadout
 from ...core.resemblance.distance import Metric
-from ...core.resemblance.regions import Boxes, RegionReadout
+from ...core.resemblance.regions import Boxes, OwnMetrics, RegionReadout
 from ...core.trajectory.innovations import Basis
 from ...core.types import Array as Floats
-from .kinds import Array, Choice, Kind, OneOf, Ragged, Real, Record, Revision, Scope
+from .kinds import Array, Choice, Kind, Maybe, OneOf, Ragged, Real, Record, Revision, Scope
 
 
 def _check_scaling(scaling: Scaling, scope: Scope) -> None:
@@ -82,6 +82,9 @@ def _check_regions(readout: RegionReadout, scope: Scope) -> None:
         bool((sizes > 0).all()) and int(sizes.sum()) == len(readout.cases),
         "the ends of regions that hold all cases",
     )
+    if readout.own is not None:
+        scope.at("own").need(readout.metric.distance == "straight", "null where distances are sums along the axes")
+        _need_states(readout.own.means, scope.at("own").at("means"))
 
 
 def _check_basis(basis: Basis, scope: Scope) -> None:
@@ -209,8 +212,12 @@ READOUT = OneOf(
                 "cases": Array("F64", ("C", "M")),
                 "coefficients": Array("F64", ("C", "N")),
                 "constants": Array("F64", ("B", "N")),
+                "own": Maybe(
+                    Record(OwnMetrics, {"means": Array("F64", ("B", "M")), "maps": Array("F64", ("B", "M", "M"))})
+                ),
             },
             _check_regions,
+            added={"own": None},
         ),
     }
 )

@@ -1,0 +1,212 @@
+"""Remembered rows in regions against kernel ridges of each region, solved naively, and rows they have not seen."""
+
+from dataclasses import replace
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from cogmap.core.constants import METRIC_WORTH, REGION_ROWS
+from cogmap.core.network.activation import ACTIVATIONS
+from cogmap.core.network.reasoning import Network
+from cogmap.core.readout.terms import raw_scores
+from cogmap.core.resemblance import metric, regions
+from cogmap.core.resemblance import ways as ways_module
+from cogmap.core.resemblance.metric import Examples
+from cogmap.core.resemblance.ways import COMPARED_REGIONS, best_way, fit_regions, ways
+from cogmap.core.sums.space import NUMPY
+from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
+
+
+def problem(rng, n, kind="ones"):
+    initial = rng.random((n, 3))
+    initial[:, 2] = initial[:, 2].round(1)
+    codes = (np.sin(7 * initial[:, 0]) + initial[:, 1] > 0.7).astype(np.intp)
+    weight, unit = weights(kind, n, rng)
+    return Examples(initial, np.eye(2)[codes], weight), codes, unit
+
+
+@cache
+def fitted_in_small_regions(n, kind, distance):
+    """Return rows, new rows and their fit, which is that of every space."""
+    rng = np.random.default_rng(0)
+    rows, codes, unit = problem(rng, n, kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regions.cut_boxes, "__defaults__", (50,))
+        return rows, rng.random((30, 3)), fit_regions(rows, codes, unit, distance)
+
+
+@pytest.mark.parametrize(("n", "kind"), [*((120, kind) for kind in WEIGHTS), (900, "fractional")])
+@pytest.mark.parametrize(("distance", "scipys"), [("straight", "euclidean"), ("axes", "cityblock")])
+def test_scores_are_those_of_the_kernel_ridge_of_each_region(distance, scipys, n, kind, space):
+    rows, new, fit = fitted_in_small_regions(n, kind, distance)
+    network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
+    readout = fit.readout
+    region, of_new = readout.boxes.codes(rows.initial), readout.boxes.codes(new)
+    scores, resembles = np.zeros((30, 2)), np.zeros((30, n))
+    for k in range(len(readout.ends)):
+        own = region == k
+        cases = readout.metrics[k](rows.initial[own])
+        assert len(cases) <= 50
+        among = np.exp(-cdist(cases, cases, scipys))
+        a, q = bordered(among, rows.target[own], fit.alpha / rows.weight[own])
+        alike = np.exp(-cdist(readout.metrics[k](new), cases, scipys))
+        scores[of_new == k] = (alike @ a + q)[of_new == k]
+        resembles[:, readout.regions[k]] = np.where(of_new[:, None] == k, alike, 0)
+        np.testing.assert_allclose(fit.fitted[own], among @ a + q, atol=1e-6)
+    there = space.put(new)
+    np.testing.assert_allclose(space.host(raw_scores(readout, space, network, there)), scores, atol=1e-6)
+    np.testing.assert_allclose(space.host(readout.resemblance(space, there)), resembles, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_rows_the_regions_choose_the_kind_of_metric(seed, monkeypatch):
+    """Each kind alone, by the squared error of rows that are left out: the smaller one is that of both together."""
+    monkeypatch.setattr(ways_module, "METRIC_ROUNDS", 0)
+    monkeypatch.setattr(metric, "METRIC_FOLDS", {})
+    monkeypatch.setattr(metric, "METRIC_GROUP", 150)
+    monkeypatch.setattr(regions.cut_boxes, "__defaults__", (100,))
+    rng = np.random.default_rng(seed)
+    rows, codes, unit = problem(rng, 700)
+    if seed:
+        turned = rows.initial[:, :2] @ np.array([[1.0, 1.0], [1.0, -1.0]]) / 2
+        codes = (np.sin(9 * turned[:, seed - 1]) > 0.2).astype(np.intp)
+        rows = rows._replace(target=np.eye(2)[codes])
+    fit, kinds = fit_regions(rows, codes, unit), []
+    for single in (False, True):
+        monkeypatch.setattr(metric, "_kinds", lambda rows, distance, single=single: (metric.Kind(single),))
+        kinds.append(fit_regions(rows, codes, unit))
+    errors = [((one.outside - rows.target) ** 2).sum() for one in kinds]
+    np.testing.assert_array_equal(fit.outside, kinds[int(np.argmin(errors))].outside)
+    assert errors[0] != errors[1]
+
+
+@pytest.mark.parametrize(
+    ("errors", "best"), [([], 0), ([(1.1, 1.0)], 1), ([(1.2, 0.5)], 0), ([(1.1, 1.0), (0.9, 0.9)], 2)]
+)
+def test_ways_that_err_alike_are_compared_on_more_regions(errors, best):
+    few, many = COMPARED_REGIONS
+    ways = [SimpleNamespace(error={few: one, many: other}.get) for one, other in [(1.0, 1.05), *errors]]
+    assert best_way(ways) is ways[best]
+
+
+def test_few_rows_are_one_region(rng):
+    rows, codes, unit = problem(rng, 300)
+    readout = fit_regions(rows, codes, unit).readout
+    assert readout.ends.tolist() == [300]
+    assert readout.boxes.cut.size == 0
+    assert REGION_ROWS == 1500
+
+
+@pytest.mark.parametrize("sharp", [1, 3, 9, 27])
+def test_distances_along_axes_are_as_large_as_errs_least(sharp, monkeypatch):
+    """Each size alone, by the squared error of rows that are left out: the first that the next does not undercut."""
+    rng = np.random.default_rng(sharp)
+    initial = rng.random((500, 2))
+    codes = (np.sin(3 * sharp * initial[:, 0]) + 0.3 * rng.normal(size=500) > 0).astype(np.intp)
+    rows, ones = Examples(initial, np.eye(2)[codes], np.ones(500)), np.ones(500)
+    found, errors = fit_regions(rows, codes, ones, "axes"), []
+    for size in ways_module.AXES_UNITS:
+        monkeypatch.setattr(ways_module, "AXES_UNITS", (size,))
+        alone = fit_regions(rows, codes, ones, "axes")
+        errors.append(((alone.outside - rows.target) ** 2).sum())
+        monkeypatch.undo()
+        if alone.readout.metric.map[0, 0] == found.readout.metric.map[0, 0]:
+            break
+    assert errors[-1] == min(errors)
+    # A size begins with the penalty of the last: a walk to the next may end where it would save less than its worth.
+    assert ((found.outside - rows.target) ** 2).sum() == pytest.approx(errors[-1], rel=METRIC_WORTH)
+
+
+@pytest.mark.parametrize("n", [150, 900, pytest.param(2500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("distance", ["straight", "axes"])
+def test_outside_scores_are_as_good_as_those_of_new_rows(distance, n, rng):
+    """On rows that the fit has never seen, the error is what the scores from outside said."""
+    rows, codes, unit = problem(rng, n)
+    noisy = np.where(rng.random(n) < 0.2, 1 - codes, codes)
+    new, new_codes, _ = problem(rng, 2000)
+    new_codes = np.where(rng.random(2000) < 0.2, 1 - new_codes, new_codes)
+    fit = fit_regions(Examples(rows.initial, np.eye(2)[noisy], rows.weight), noisy, unit, distance)
+    network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
+    predicted = raw_scores(fit.readout, NUMPY, network, new.initial)
+    said = ((fit.outside - np.eye(2)[noisy]) ** 2).sum(axis=1).mean()
+    true = ((predicted - np.eye(2)[new_codes]) ** 2).sum(axis=1).mean()
+    assert said == pytest.approx(true, abs=0.02 + 0.6 / n**0.5)
+
+
+@cache
+def uneven(n, folds):
+    """Return rows whose classes other concepts tell apart on either side, their codes, and their way."""
+    rng = np.random.default_rng(3)
+    initial = rng.random((n, 4))
+    one, other = np.sin(6 * initial[:, 1]), np.sin(6 * initial[:, 2])
+    codes = (np.where(initial[:, 0] > 0.5, one, other) > 0).astype(np.intp)
+    rows, unit = Examples(initial, np.eye(2)[codes], rng.uniform(0.5, 2, n)), np.ones(n, dtype=bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metric, "METRIC_FOLDS", {n: folds} if folds else {})
+        patch.setattr(metric, "METRIC_GROUP", 150)
+        patch.setattr(regions.cut_boxes, "__defaults__", (200,))
+        return rows, codes, best_way(ways(rows, codes, unit, "straight"))
+
+
+@pytest.mark.parametrize("folds", [0, 2])
+def test_regions_have_metrics_of_their_own_where_these_err_less(folds, space):
+    rows, codes, way = uneven(800, folds)
+    own = way.refined(codes)
+    fit, before = own.fit(), way.fit()
+    errors = [(rows.weight * ((one.outside - rows.target) ** 2).sum(axis=1)).sum() for one in (fit, before)]
+    assert errors[0] < (1 - METRIC_WORTH) * errors[1]
+    metrics = fit.readout.metrics
+    assert len({found.map.tobytes() for found in metrics}) == len(metrics) > 2
+    # Scores are those of each region's kernel ridge in its metric, in every space.
+    new = np.random.default_rng(1).random((50, 4))
+    region, expected = fit.readout.boxes.codes(rows.initial), np.zeros((50, 2))
+    for k, found in enumerate(metrics):
+        z, there = found(rows.initial[region == k]), fit.readout.boxes.codes(new) == k
+        penalty = fit.alpha / rows.weight[region == k]
+        a, q = bordered(np.exp(-cdist(z, z)), rows.target[region == k], penalty)
+        expected[there] = np.exp(-cdist(found(new[there]), z)) @ a + q
+    network = Network(np.zeros((4, 4)), np.zeros(4), 0.8, ACTIVATIONS["sigmoid"])
+    said = space.host(raw_scores(fit.readout, space, network, space.put(new)))
+    np.testing.assert_allclose(said, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("folds", [0, 2])
+def test_rows_are_judged_in_a_metric_that_others_of_their_region_taught(folds):
+    """Changing the classes of rows that judge changes no metric that they are judged in."""
+    rows, codes, way = uneven(800, folds)
+    for fold in zip(*way._judges(codes), strict=True):
+        for judge in fold:
+            judging = judge.rows[judge.first :]
+            target = rows.target.copy()
+            target[judging] = 1 - target[judging]
+            changed = replace(judge, all_rows=rows._replace(target=target))
+            found, same = (one.taught_further(way.penalty, 2).metric for one in (judge, changed))
+            np.testing.assert_array_equal(found.map, same.map)
+    judged = np.concatenate([judge.rows[judge.first :] for judges in way._judges(codes) for judge in judges])
+    assert sorted(judged) == list(range(800))
+
+
+def test_noise_teaches_regions_no_metric():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 600)
+    rows = Examples(rng.random((600, 5)), np.eye(2)[codes], np.ones(600))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regions.cut_boxes, "__defaults__", (150,))
+        way = best_way(ways(rows, codes, np.ones(600, dtype=bool), "straight"))
+        assert len(way.problems) > 2
+        assert way.refined(codes) is way
+        # Even if they must, what is said of rows from outside is no better than the shares of the classes.
+        patch.setattr(ways_module, "METRIC_WORTH", -9.0)
+        outside = way.refined(codes).fit().outside
+    assert ((outside - rows.target) ** 2).sum(axis=1).mean() > 0.49
+
+
+def test_where_a_fold_has_no_row_of_a_region_all_keep_their_metric():
+    _, codes, way = uneven(800, 0)
+    few = replace(way.problems[0], rows=way.problems[0].rows[:1])
+    problems = [few, *way.problems[1:]]
+    lacking = way._replace(problems=problems, folds=[problems])
+    assert lacking.refined(codes) is lacking
