@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import expm, logm
 from scipy.spatial.distance import cdist, pdist
 
 from cogmap.core.constants import CASE_PENALTIES, METRIC_FLOOR, METRIC_FOLDS, METRIC_JUDGES
@@ -13,6 +14,7 @@ from cogmap.core.resemblance.metric import (
     Ridge,
     first_metric,
     learn_metrics,
+    mean_metric,
     n_choosing,
     spread,
     taught_metric,
@@ -205,6 +207,17 @@ def test_metrics_that_follow_are_taught_as_those_that_choose(kind, rng):
         found = metrics._followed(lesson.taught, walk)
         np.testing.assert_allclose(found.map, expected.map, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(found.mean, expected.mean)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_mean_of_metrics_is_that_of_their_logarithms(kind, rng):
+    rows, _ = examples(rng, 50)
+    directions = [np.diag(rng.uniform(size=4)) if kind.single else np.cov(rng.normal(size=(4, 9))) for _ in range(3)]
+    taught = [taught_metric(rows, one, kind, 0.5) for one in directions]
+    found = mean_metric(rows, taught)
+    expected = expm(sum(logm(one.map) for one in taught) / 3)
+    np.testing.assert_allclose(found.map / np.trace(found.map), expected / np.trace(expected), atol=1e-12)
+    assert found.distance == kind.distance
 
 
 def test_samples_are_spread_over_the_classes():
