@@ -74,6 +74,22 @@ def test_the_size_has_the_least_two_fold_error(problem):
     assert error(*found) == pytest.approx(min(every.values()), rel=1e-9)
 
 
+@pytest.mark.parametrize("penalties", [(0.1, 0.1), (1.0, 30.0), (100.0, 0.3)])
+def test_slopes_of_the_error_are_finite_differences(problem, penalties):
+    """Along the logarithm of the penalty of curves, and of that of surfaces."""
+    one, other, _ = halves_of(*problem).known
+    curves, step = np.arange(7) < 4, 1e-5
+
+    def judged(logs):
+        return one.judged(other, np.exp(np.where(curves, *logs)), curves)
+
+    logs = np.log(penalties)
+    found = judged(logs)
+    for along, slope in enumerate(found[1:]):
+        further, nearer = (judged(logs + sign * step * (np.arange(2) == along))[0] for sign in (1, -1))
+        assert slope == pytest.approx((further - nearer) / (2 * step), rel=1e-5, abs=1e-6)
+
+
 def test_a_half_without_rows_says_nothing(problem):
     Z, Y, weight, half = problem
     assert halves_of(Z, Y, weight, np.zeros_like(half)) is None

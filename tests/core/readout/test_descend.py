@@ -49,18 +49,37 @@ def test_a_slope_saves_the_other_neighbour(steps, data):
     errors, asked = valley(steps, bottom), []
     slopes = np.sign(np.arange(len(errors)) - bottom)
     slopes[bottom] = data.draw(st.sampled_from([-1, 0, 1]))
-    found = follow(lambda index: asked.append(index) or (errors[index], slopes[index]), len(errors), start, 0.0)
-    assert found == np.argmin(errors) == bottom
+
+    def judge(place):
+        asked.append(place[0])
+        return errors[place[0]], [slopes[place[0]]]
+
+    assert follow(judge, [len(errors)], (start,), 0.0) == (np.argmin(errors),) == (bottom,)
     assert len(asked) <= abs(bottom - start) + 2
 
 
 def test_no_neighbour_is_asked_where_the_slope_promises_little():
     errors, asked = 100 + (np.arange(9) - 6.0) ** 2, []
 
-    def judge(index):
-        asked.append(index)
-        return errors[index], 2 * (index - 6.0)
+    def judge(place):
+        asked.append(place[0])
+        return errors[place[0]], [2 * (place[0] - 6.0)]
 
     # At 3 the slope is 6 of 109, at 4 it is 4 of 104, at 5 it is 2 of 101.
-    assert follow(judge, 9, 2, 0.03) == 5
+    assert follow(judge, [9], (2,), 0.03) == (5,)
     assert asked == [2, 3, 4, 5]
+
+
+@given(st.tuples(*[st.integers(0, 6)] * 4), st.floats(-0.5, 0.5))
+def test_the_bottom_of_a_bowl_is_found_along_two_penalties(places, tilt):
+    """A slope of a bowl is exact; its axes may be turned a little."""
+    *bottom, one, other = places
+
+    def judge(place):
+        x, y = place[0] - bottom[0], place[1] - bottom[1]
+        return 9 + x * x + y * y + tilt * x * y, [2 * x + tilt * y, 2 * y + tilt * x]
+
+    found = follow(judge, (7, 7), (one, other), 0.0)
+    near = [(found[0] + i, found[1] + j) for i, j in ((0, 1), (1, 0), (0, -1), (-1, 0))]
+    assert all(judge(found)[0] <= judge(place)[0] for place in near if 0 <= min(place) <= max(place) < 7)
+    assert tilt or found == tuple(bottom)

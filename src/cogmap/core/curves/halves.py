@@ -17,11 +17,13 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from ..constants import PAIR_PENALTIES, PAIR_RATIOS, PAIR_SHARES
-from ..readout.dual import descend
+from ..constants import PAIR_PENALTIES, PAIR_RATIOS, PAIR_SHARES, RIDGE_WORTH
+from ..readout.dual import follow
 from ..sums.lapack import dpotrf, dpotrs, dtrtri
+from ..sums.threads import side_by_side
 from ..types import Array, Codes
 
 ROUNDING = 1e-11
@@ -29,6 +31,9 @@ ROUNDING = 1e-11
 
 START = 3, 1
 """Places of the penalty and of the ratio that the search begins with."""
+
+STEP = float(np.log(10.0)) / 2
+"""From one candidate of either to the next, in its logarithm."""
 
 
 class Size(NamedTuple):
@@ -86,11 +91,26 @@ class Moments(NamedTuple):
         slope = np.ascontiguousarray(dpotrs(triangle, self.cross, lower=1)[0])
         return slope, self.prior - self.mean @ slope, triangle
 
-    def error(self, slope: Array, offset: Array) -> float:
-        """Return Σ w ‖y − q − z β‖² over these rows."""
+    def error(self, slope: Array, offset: Array) -> tuple[float, Array, Array]:
+        """Return Σ w ‖y − q − z β‖² over these rows, and its gradients with respect to β and to q."""
         apart = self.prior - offset - self.mean @ slope
         fitted = blas.dsymm(1.0, self.gram.T, slope, lower=1)
-        return self.trace + float(((fitted - 2 * self.cross) * slope).sum() + self.total * (apart @ apart))
+        error = self.trace + float(((fitted - 2 * self.cross) * slope).sum() + self.total * (apart @ apart))
+        pull = -2 * self.total * apart
+        return error, 2 * (fitted - self.cross) + np.outer(self.mean, pull), pull
+
+    def judged(self, other: "Moments", penalty: Array, curves: NDArray[np.bool_]) -> Array:
+        """Return the error on other rows of what these say, and its slopes along the logarithms of both penalties.
+
+        `curves` says which columns are of curves. Along log α of some columns, (S_zz + diag(α)) β = S_zy moves β by
+        −(S_zz + diag(α))⁻¹ α β, of these columns.
+        """
+        slope, offset, triangle = self.solve(penalty)
+        error, along, pull = other.error(slope, offset)
+        # The offset is what the means leave: it moves with β.
+        along = along - np.outer(self.mean, pull)
+        moved = -penalty * (slope * dpotrs(triangle, along, lower=1)[0]).sum(axis=1)
+        return np.array([error, moved[curves].sum(), moved[~curves].sum()])
 
 
 def _about(gram: Array, total: float, mean: Array) -> Array:
@@ -158,17 +178,18 @@ class Halves:
 
     def choose(self, columns: Callable[[int, float], Codes]) -> Size:
         """Return the size with the least two-fold error; `columns` gives what a half chose, for a share of the most."""
-        place, least, found = START, np.inf, Size(0.0, 1.0, 1.0)
+        place: tuple[int, ...] = START
+        least, found = np.inf, Size(0.0, 1.0, 1.0)
         for share in PAIR_SHARES:
-            error = self._two_fold([columns(half, share) for half in (0, 1)])
+            judge = self._two_fold([columns(half, share) for half in (0, 1)])
             # A walk begins where the last one ended: it takes few steps if the best penalties are near each other.
-            # Without surfaces there is no ratio to choose.
-            place = _valley(error, place) if share else (_down(error, *place), place[1])
+            place = follow(judge, (len(PAIR_PENALTIES), len(PAIR_RATIOS)), place, RIDGE_WORTH)
+            error = judge(place)[0]
             # Shares increase: of equal errors that with fewer columns stays, and none is tried where one was worse.
-            if error(*place) > least:
+            if error > least:
                 break
-            if error(*place) < least:
-                least, found = error(*place), Size(share, *_penalties(*place))
+            if error < least:
+                least, found = error, Size(share, *_penalties(*place))
         return found
 
     def penalty(self, columns: Codes, size: Size) -> Array:
@@ -176,33 +197,24 @@ class Halves:
         rounding = ROUNDING * float(np.diagonal(self.known[2].gram).max(initial=0.0))
         return np.where(columns < self.n_curves, size.curve, size.surface) + rounding
 
-    def _two_fold(self, chosen: Sequence[Codes]) -> Callable[[int, int], float]:
-        """Return the two-fold error as a function of the places of penalty and ratio."""
+    def _two_fold(self, chosen: Sequence[Codes]) -> Callable[[tuple[int, ...]], tuple[float, list[float]]]:
+        """Return the two-fold error, and its slopes, as a function of the places of penalty and ratio."""
         folds = [(self.known[half].some(own), self.known[1 - half].some(own), own) for half, own in enumerate(chosen)]
 
         @cache
-        def error(penalty: int, ratio: int) -> float:
-            size = Size(0.0, *_penalties(penalty, ratio))
-            return sum(other.error(*own.solve(self.penalty(columns, size))[:2]) for own, other, columns in folds)
+        def judge(place: tuple[int, ...]) -> tuple[float, list[float]]:
+            size = Size(0.0, *_penalties(*place))
 
-        return error
+            def of_fold(fold: tuple[Moments, Moments, Codes]) -> Array:
+                own, other, columns = fold
+                return own.judged(other, self.penalty(columns, size), columns < self.n_curves)
+
+            error, curve, surface = np.sum(list(side_by_side(of_fold, folds)), axis=0)
+            # The ratio moves the penalty of surfaces alone.
+            return float(error), [float(curve + surface) * STEP, float(surface) * STEP]
+
+        return judge
 
 
 def _penalties(penalty: int, ratio: int) -> tuple[float, float]:
     return float(PAIR_PENALTIES[penalty]), float(PAIR_PENALTIES[penalty] * PAIR_RATIOS[ratio])
-
-
-def _down(error: Callable[[int, int], float], penalty: int, ratio: int) -> int:
-    """Walk downhill from a penalty, for one ratio."""
-    return descend(lambda place: error(place, ratio), len(PAIR_PENALTIES), penalty)
-
-
-def _valley(error: Callable[[int, int], float], start: tuple[int, int]) -> tuple[int, int]:
-    """Walk downhill along the one axis, then along the other, until neither leads on."""
-    penalty, ratio = start
-    while True:
-        along = _down(error, penalty, ratio)
-        across = descend(lambda place: error(along, place), len(PAIR_RATIOS), ratio)  # noqa: B023 # called here
-        if (along, across) == (penalty, ratio):
-            return penalty, ratio
-        penalty, ratio = along, across

@@ -36,7 +36,8 @@ from ..sums.sources import Source, from_rows
 from ..sums.space import DeviceArray, Space
 from ..sums.space import pieces as bounds
 from ..sums.statistics import Range
-from ..types import Array
+from ..sums.threads import side_by_side
+from ..types import Array, Codes
 from .fit import NetworkFit
 from .judges import choose_judges, most_judges
 from .model import Model
@@ -68,7 +69,7 @@ def read_pairs(source: Source[Rows], census: Range, known: NetworkFit) -> Networ
         start = Start.of(choice.part(2, size.share), halves.solved(columns[2], size))
         ridges = _stepped(states, choice, halves, size, start)
     else:
-        ridges = [halves.solved(own, size) for own in columns]
+        ridges = list(side_by_side(lambda own: halves.solved(own, size), columns))
     *judging, (pieces, final) = ((choice.part(who, size.share), ridge) for who, ridge in enumerate(ridges))
     scores = judged.reduce(partial(scored, judging, census.mass, start))
     solved = _facts(model, pieces, final)
@@ -84,8 +85,13 @@ def _stepped(states: Source[States], choice: Choice, halves: Halves, size: Size,
     known = Moments.of_aims(gram)
     # A penalty is in units of how far a row counts.
     factor = ODDS_PENALTY * known.total / halves.known[2].total
-    penalties = (halves.penalty(choice.columns(who, size.share), size) for who in range(3))
-    return [Ridge.of(known.some(own), factor * one) for own, one in zip(columns, penalties, strict=True)]
+    penalties = [halves.penalty(choice.columns(who, size.share), size) for who in range(3)]
+
+    def solved(one: tuple[Codes, Array]) -> Ridge:
+        own, penalty = one
+        return Ridge.of(known.some(own), factor * penalty)
+
+    return list(side_by_side(solved, zip(columns, penalties, strict=True)))
 
 
 def planned(model: Model, census: Range) -> Pieces | None:

@@ -370,17 +370,26 @@ def descend(error: Callable[[int], float], n: int, start: int, worth: float = 0.
     return best
 
 
-def follow(judge: Callable[[int], tuple[float, float]], n: int, start: int, worth: float) -> int:
-    """Walk the same way where error and its slope from one candidate to the next are known.
+def follow(
+    judge: Callable[[tuple[int, ...]], tuple[float, Sequence[float]]],
+    sizes: Sequence[int],
+    start: tuple[int, ...],
+    worth: float,
+) -> tuple[int, ...]:
+    """Walk downhill among candidates of one or more penalties, where slopes from one to the next are known too.
 
-    Only the neighbour that the error falls to is asked, and only where the slope promises at least such a share of it.
+    Along each penalty, the one that promises most first, only the neighbour that the error falls to is asked, and only
+    where the slope promises at least such a share of it.
     """
-    best, (error, slope) = start, judge(start)
+    best, (error, slopes) = start, judge(start)
     while True:
-        ahead = best - int(np.sign(slope))
-        if not 0 <= ahead < n or abs(slope) < worth * error:
+        for along in np.argsort(-np.abs(slopes), kind="stable").tolist():
+            ahead = (*best[:along], best[along] - int(np.sign(slopes[along])), *best[along + 1 :])
+            if not 0 <= ahead[along] < sizes[along] or abs(slopes[along]) < worth * error:
+                continue
+            further = judge(ahead)
+            if further[0] < error:
+                best, (error, slopes) = ahead, further
+                break
+        else:
             return best
-        further = judge(ahead)
-        if not further[0] < error:
-            return best
-        best, (error, slope) = ahead, further

@@ -226,11 +226,12 @@ def _penalised(ridges: "Sequence[Ridge]", start: int) -> tuple[float, int, list[
     """Walk from one penalty to the least error of all who judge; return it, the penalty and the coefficients."""
     known: dict[int, list[Judgement]] = {}
 
-    def judge(penalty: int) -> tuple[float, float]:
+    def judge(place: tuple[int, ...]) -> tuple[float, list[float]]:
+        (penalty,) = place
         known[penalty] = list(side_by_side(lambda ridge: ridge.judgement(penalty), ridges))
-        return sum(one.error for one in known[penalty]), sum(one.slope for one in known[penalty])
+        return sum(one.error for one in known[penalty]), [sum(one.slope for one in known[penalty])]
 
-    best = follow(judge, len(CASE_PENALTIES), start, METRIC_WORTH)
+    (best,) = follow(judge, [len(CASE_PENALTIES)], (start,), METRIC_WORTH)
     return sum(one.error for one in known[best]), best, [one.coefficients for one in known[best]]
 
 
