@@ -22,7 +22,7 @@ from cogmap.core.readout.terms import raw_scores
 from cogmap.core.resemblance.cases import solve_dual
 from cogmap.core.resemblance.distance import lower_kernel
 from cogmap.core.resemblance.metric import Examples
-from cogmap.core.resemblance.regions import fit_regions
+from cogmap.core.resemblance.ways import ways
 from cogmap.core.sums.space import NUMPY
 
 
@@ -33,7 +33,8 @@ def errors(name, distance):
     model = LTCNClassifier(max_iter=0).fit(X[train], y[train]).fitted_.networks[0]
     target, one = np.eye(y.max() + 1), np.ones(len(train))
     rows = Examples(model.concepts(X[train]), target[y[train]], one)
-    fit = fit_regions(rows, y[train], one, distance)
+    (way,) = ways(rows, y[train], one, distance)  # rows are few
+    fit = way.refined(y[train]).fit()
     cases = fit.readout.metric(rows.initial)
     penalty = CASE_PENALTIES[np.abs(CASE_PENALTIES - fit.alpha).argmin()]
     blind = solve_dual(lower_kernel(fit.readout.metric, cases), rows.target, one, one, penalty).outside

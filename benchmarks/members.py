@@ -20,7 +20,7 @@ from cogmap import LTCNClassifierCV
 from cogmap.core.decision import decision
 from cogmap.core.fit import pairs
 from cogmap.core.readout import dual
-from cogmap.core.resemblance import metric, regions
+from cogmap.core.resemblance import metric, regions, ways
 from cogmap.estimators import grid, stacking, tuned
 
 
@@ -41,7 +41,7 @@ VARIANTS = {
     "a larger ridge of the correction": (decision, "CORRECTION_RIDGES", (100.0, 0.01)),
     "metrics of directions of any kind": (metric, "_kinds", turned),
     "straight distances alone": (tuned, "CASES", {"straight": True}),
-    "distances along axes of one size": (regions, "AXES_UNITS", (1.0,)),
+    "distances along axes of one size": (ways, "AXES_UNITS", (1.0,)),
     "gradients of more rows along axes": (metric, "AXES_ROWS", 400),
     "curves by least squares": (pairs, "ODDS_ROWS", float("inf")),
     "a knot for no value": (pairs, "VALUES", 0),

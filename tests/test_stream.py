@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 
 from cogmap import Knowledge, LTCNClassifier, LTCNClassifierCV, stream
 from cogmap.core.fit import judges
-from cogmap.core.resemblance import metric
+from cogmap.core.resemblance import metric, ways
 from cogmap.core.resemblance.regions import RegionReadout
 from cogmap.core.sums import sources
 from cogmap.errors import DataFileError
@@ -95,10 +95,12 @@ def test_rows_are_remembered_for_what_the_rest_leaves_bit_for_bit(n_judges, rows
     """Of those that judge as they are seen from outside, of the others as the rest says it."""
     X, y = (each[:300] for each in rows)
     monkeypatch.setattr(judges, "JUDGES", n_judges)
+    monkeypatch.setattr(ways, "LOOK", -1.0)  # whatever they say
+    monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.full(len(members), 0.4))
     for module in (tuned, metric):
         monkeypatch.setattr(module, "METRIC_FOLDS", {100: 2})
     asked, groundwork = [], tuned.groundwork
-    monkeypatch.setattr(tuned, "groundwork", lambda members: asked.append(members) or groundwork(members))
+    monkeypatch.setattr(tuned, "groundwork", lambda members, taken: asked.append(members) or groundwork(members, taken))
     model = LTCNClassifierCV(inner="slopes")
     found = stream.fit(blocks_of(110, X, y), model)
     same_grid(found, model.fit(X, y), X)
@@ -368,8 +370,8 @@ def test_many_rows_are_remembered_with_the_terms_that_err_less(bent, rng):
     y = (np.abs(X - 0.5) < 0.25).sum(axis=1) if bent else (np.sin(12 * (X[:, 0] + X[:, 1])) > 0).astype(int)
     errors = {}
     for terms in (None, 5):
-        found = LTCNClassifierCV(inner="slopes", terms=terms, pairs=False).fit(X, y)
+        found = LTCNClassifierCV(inner="slopes", terms=terms, pairs=False, combine="best").fit(X, y)
         errors[terms] = -found.cv_results_["loo_squared_error"][-1]
-    found = LTCNClassifierCV(inner="slopes", pairs=False).fit(X, y)
+    found = LTCNClassifierCV(inner="slopes", pairs=False, combine="best").fit(X, y)
     assert found.cv_results_["param_terms"][-1] == min(errors, key=lambda terms: errors[terms])
     assert found.cv_results_["loo_squared_error"][-1] == pytest.approx(-min(errors.values()), abs=1e-9)

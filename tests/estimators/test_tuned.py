@@ -154,7 +154,7 @@ def test_more_rows_than_are_judged_in_folds_may_be_remembered_in_terms(rng, monk
         return float(weight @ ((raw - np.eye(2)[codes]) ** 2).sum(axis=1))
 
     def compared(known, models, distance, ground):
-        assert ground is None  # of two classes
+        assert ground is None  # where one model is taken, and not a stack
         fit = remember(known, models, distance)
         assert error(fit) == min(error(remember(known, [model], distance)) for model in models)
         tried.append((distance, len(models)))
@@ -165,7 +165,7 @@ def test_more_rows_than_are_judged_in_folds_may_be_remembered_in_terms(rng, monk
     y = (np.abs(X[:, 0]) > 0.7) ^ (rng.random(400) < 0.1)
     for n, models in ((400, 2), (150, 1)):
         tried.clear()
-        LTCNClassifierCV(inner="slopes", pairs=False, n_jobs=1).fit(X[:n], y[:n])
+        LTCNClassifierCV(inner="slopes", pairs=False, n_jobs=1, combine="best").fit(X[:n], y[:n])
         assert tried == [("straight", models), ("axes", models)]
 
 
@@ -207,18 +207,45 @@ def test_many_rows_are_remembered_for_what_the_rest_of_the_stack_leaves(place, s
     np.testing.assert_array_equal([weight for _, weight in model.fitted_.members], weights[weights > 0])
 
 
-@pytest.mark.parametrize("given", [{"combine": "best"}, {"classes": 2}, {"rows": 190}])
-def test_rows_are_remembered_for_all_that_is_said(given, wavy, monkeypatch):
-    """Where one network is chosen, of two classes, and where rows are judged in folds."""
+@pytest.mark.parametrize(("combine", "n"), [("best", 300), ("stack", 190)])
+def test_rows_are_remembered_beside_nothing(combine, n, wavy, monkeypatch):
+    """Where one network is chosen, and where rows are judged in folds."""
     monkeypatch.setattr(tuned, "groundwork", None)
-    n, n_classes = given.pop("rows", 300), given.pop("classes", 3)
     X, y = wavy
-    LTCNClassifierCV(inner="slopes", terms=None, **given).fit(X[:n], np.minimum(y[:n], n_classes - 1))
+    LTCNClassifierCV(inner="slopes", terms=None, combine=combine).fit(X[:n], y[:n])
 
 
-def test_there_is_no_groundwork_where_the_rest_tells_nothing(rng):
+def test_of_two_classes_rows_are_remembered_beside_the_rest_and_not_for_what_it_leaves(wavy, monkeypatch):
+    """The rest chooses how: of one way, the fit is that without it."""
+    remember, compared = tuned.remember, []
+
+    def both(known, models, distance, ground):
+        fits = remember(known, models[:1], distance, ground), remember(known, models[:1], distance)
+        scores = [(one.scores.raw, one.between) for one in fits]
+        compared.append(ground.taken)
+        for pair in zip(*scores, strict=True):
+            np.testing.assert_array_equal(*pair)
+        return fits[0]
+
+    monkeypatch.setattr(tuned, "remember", both)
+    monkeypatch.setattr(metric, "METRIC_CONCEPTS", 0)  # of straight distances one kind of metric
+    X, y = wavy
+    LTCNClassifierCV(inner="slopes", terms=None, n_jobs=1).fit(X[:300], y[:300] > 0)
+    assert compared == [False, False]
+
+
+def test_rows_that_say_next_to_nothing_beside_the_rest_are_no_members(wavy, rng):
+    X, _ = wavy
+    y = (X[:, 0] + 0.2 * rng.normal(size=600) > 0.5).astype(int)
+    model = LTCNClassifierCV(inner="slopes", terms=None).fit(X, y)
+    assert [params["cases"] for params in model.cv_results_["params"]] == [False, False]
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_there_is_no_groundwork_where_the_rest_tells_nothing(taken):
     codes = np.arange(30) % 3
-    assert groundwork([member(np.full((30, 3), 1 / 3), codes, np.ones(30))]) is None
+    assert groundwork([member(np.full((30, 3), 1 / 3), codes, np.ones(30))], taken) is None
 
 
 def test_terms_are_those_of_the_last_inner_weights(wine):

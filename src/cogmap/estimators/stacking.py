@@ -87,14 +87,17 @@ def together(members: Sequence[Candidate], weights: Array) -> tuple[JudgeScores,
     return JudgeScores(raw, codes, weight), between, constant
 
 
-def groundwork(members: Sequence[Candidate]) -> Groundwork | None:
-    """Return the stack of some members as one, for others to add to; None where they tell nothing."""
+def groundwork(members: Sequence[Candidate], taken: bool) -> Groundwork | None:
+    """Return the stack of some members as one, for others to add to; None where they tell nothing.
+
+    `taken` says whether others are fitted to what it leaves.
+    """
     weights = stack_weights(members)
     if not weights.any():
         return None
     scores, between, constant = together(members, weights)
     used = tuple((member.model, float(w)) for member, w in zip(members, weights, strict=True) if w)
-    return Groundwork(used, constant, scores, between)
+    return Groundwork(used, constant, scores, between, taken)
 
 
 def spelled_out(members: Sequence[Candidate], weights: Array) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import prod
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -232,12 +233,13 @@ feature_importances_, fitted_
         return [self._best(alike) for alike in groups[: 2 if n_rows > max(METRIC_FOLDS) else 1] if alike]
 
     def _ground(self, others: Sequence[Candidate], n_rows: int) -> Groundwork | None:
-        """Return the stack of the others where rows are remembered for what it leaves: where they are in many regions.
+        """Return the stack of the others where many rows are to be remembered beside it.
 
-        Of two classes curves are log-odds, from which nothing can be taken away.
+        They are remembered for what it leaves, but of two classes: curves are log-odds then, from which nothing can be
+        taken away.
         """
-        leaves = self.combine == "stack" and n_rows > max(METRIC_FOLDS) and len(self.classes_) > 2
-        return groundwork(others) if leaves else None
+        many = self.combine == "stack" and n_rows > max(METRIC_FOLDS)
+        return groundwork(others, taken=len(self.classes_) > 2) if many else None
 
     def _remembered(
         self,
@@ -250,7 +252,7 @@ feature_importances_, fitted_
         """Remember rows by both distances, in the concepts of one of the networks; many rows maybe in further terms."""
         readers = self._readers(networks, source.n_rows)
 
-        def fitted(distance: Distance) -> Candidate:
+        def fitted(distance: Distance) -> list[Candidate]:
             start, first = time.perf_counter(), readers[0]
             if source.single:
                 models = [own.model for own in readers if own.comparable(distance)]
@@ -258,11 +260,15 @@ feature_importances_, fitted_
             else:
                 terms = self._in_terms(first, census, distance)
                 fit = remember_many(source, census, first.network, terms, distance, ground)
+            if fit is None:
+                return []
             known = (own.params for own in readers if own.model.concepts is fit.model.concepts)
             params = next(known, first.params | {"terms": TERMS})
-            return replace(self._candidate(params | {"cases": CASES[distance]}, fit, start), ground=ground)
+            candidate = self._candidate(params | {"cases": CASES[distance]}, fit, start)
+            return [replace(candidate, ground=ground if ground is not None and ground.taken else None)]
 
-        return side_by_side(fitted, [one for one in CASES if readers and readers[0].comparable(one)], workers)
+        distances = [one for one in CASES if readers and readers[0].comparable(one)]
+        return chain.from_iterable(side_by_side(fitted, distances, workers))
 
     def _in_terms(self, reader: Candidate, census: Range, distance: Distance) -> Settings | None:
         """Return a configuration with the terms that "auto" would try if rows were few; None where it would not."""

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 from cogmap.core.constants import METRIC_WORTH, REGION_ROWS
@@ -15,7 +15,7 @@ from cogmap.core.readout.terms import raw_scores
 from cogmap.core.resemblance import metric, regions
 from cogmap.core.resemblance import ways as ways_module
 from cogmap.core.resemblance.metric import Examples
-from cogmap.core.resemblance.ways import COMPARED_REGIONS, best_way, fit_regions, ways
+from cogmap.core.resemblance.ways import LOOK, best_way, ways
 from cogmap.core.sums.space import NUMPY
 from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
 
@@ -26,6 +26,15 @@ def problem(rng, n, kind="ones"):
     codes = (np.sin(7 * initial[:, 0]) + initial[:, 1] > 0.7).astype(np.intp)
     weight, unit = weights(kind, n, rng)
     return Examples(initial, np.eye(2)[codes], weight), codes, unit
+
+
+def mean_of(rows):
+    return np.broadcast_to(rows.weight @ rows.target / rows.weight.sum(), rows.target.shape)
+
+
+def fit_regions(rows, codes, unit, distance="straight"):
+    """Remember rows where nothing but the shares of the classes is known."""
+    return best_way(ways(rows, codes, unit, distance), mean_of(rows)).refined(codes).fit()
 
 
 @cache
@@ -61,35 +70,57 @@ def test_scores_are_those_of_the_kernel_ridge_of_each_region(distance, scipys, n
     np.testing.assert_allclose(space.host(readout.resemblance(space, there)), resembles, atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_of_many_rows_the_regions_choose_the_kind_of_metric(seed, monkeypatch):
-    """Each kind alone, by the squared error of rows that are left out: the smaller one is that of both together."""
-    monkeypatch.setattr(ways_module, "METRIC_ROUNDS", 0)
+@pytest.fixture
+def many(monkeypatch):
+    """Limits that make 700 rows many, in regions of 100."""
     monkeypatch.setattr(metric, "METRIC_FOLDS", {})
     monkeypatch.setattr(metric, "METRIC_GROUP", 150)
     monkeypatch.setattr(regions.cut_boxes, "__defaults__", (100,))
+
+
+def saved(rows, known, outside):
+    """Return what the best weight of both saves of the squared error of what is known, by a general solver."""
+
+    def error(share):
+        return (rows.weight * (((1 - share) * known + share * outside - rows.target) ** 2).sum(axis=1)).sum()
+
+    best = minimize_scalar(error, bounds=(0, 1), method="bounded", options={"xatol": 1e-9})
+    return 1 - min(best.fun, error(0.0), error(1.0)) / error(0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("informed", [False, True])
+def test_of_many_rows_the_kind_of_metric_is_that_which_saves_most(informed, seed, many, monkeypatch):
+    """Each kind alone, by rows that are left out, beside what is known."""
+    monkeypatch.setattr(ways_module, "COMPARED_REGIONS", (99, 99))
     rng = np.random.default_rng(seed)
-    rows, codes, unit = problem(rng, 700)
+    rows, codes, unit = problem(rng, 700, "fractional")
     if seed:
         turned = rows.initial[:, :2] @ np.array([[1.0, 1.0], [1.0, -1.0]]) / 2
         codes = (np.sin(9 * turned[:, seed - 1]) > 0.2).astype(np.intp)
         rows = rows._replace(target=np.eye(2)[codes])
-    fit, kinds = fit_regions(rows, codes, unit), []
-    for single in (False, True):
-        monkeypatch.setattr(metric, "_kinds", lambda rows, distance, single=single: (metric.Kind(single),))
-        kinds.append(fit_regions(rows, codes, unit))
-    errors = [((one.outside - rows.target) ** 2).sum() for one in kinds]
-    np.testing.assert_array_equal(fit.outside, kinds[int(np.argmin(errors))].outside)
-    assert errors[0] != errors[1]
+    known = 0.6 * mean_of(rows) + 0.4 * rows.target if informed else mean_of(rows)
+    known = known + rng.normal(size=known.shape) * 0.1 * informed
+    tried = [way.penalised() for way in ways(rows, codes, unit, "straight")]
+    savings = [saved(rows, known, way.fit().outside) for way in tried]
+    for way, expected in zip(tried, savings, strict=True):
+        assert way.gain(known, 99) == pytest.approx(expected, abs=1e-6)
+    monkeypatch.setattr(ways_module, "ALIKE", 0.0)
+    best = best_way(tried, known)
+    assert best.metric is tried[int(np.argmax(savings))].metric
+    assert savings[0] != savings[1]
 
 
-@pytest.mark.parametrize(
-    ("errors", "best"), [([], 0), ([(1.1, 1.0)], 1), ([(1.2, 0.5)], 0), ([(1.1, 1.0), (0.9, 0.9)], 2)]
-)
-def test_ways_that_err_alike_are_compared_on_more_regions(errors, best):
-    few, many = COMPARED_REGIONS
-    ways = [SimpleNamespace(error={few: one, many: other}.get) for one, other in [(1.0, 1.05), *errors]]
-    assert best_way(ways) is ways[best]
+def test_rows_that_say_next_to_nothing_are_not_remembered(many):
+    rng = np.random.default_rng(0)
+    rows, codes, unit = problem(rng, 700)
+    tried = ways(rows, codes, unit, "straight")
+    assert best_way(tried, mean_of(rows)) is not None
+    assert best_way(tried, 0.99 * rows.target + 0.005) is None
+    noise = rng.integers(0, 2, 700)
+    rows = rows._replace(target=np.eye(2)[noise])
+    tried = ways(rows, noise, unit, "axes")
+    assert max(way.gain(mean_of(rows), 4) for way in tried) < 5 * LOOK
 
 
 def test_few_rows_are_one_region(rng):
@@ -143,12 +174,13 @@ def uneven(n, folds):
     initial = rng.random((n, 4))
     one, other = np.sin(6 * initial[:, 1]), np.sin(6 * initial[:, 2])
     codes = (np.where(initial[:, 0] > 0.5, one, other) > 0).astype(np.intp)
-    rows, unit = Examples(initial, np.eye(2)[codes], rng.uniform(0.5, 2, n)), np.ones(n, dtype=bool)
+    weight = rng.uniform(0.5, 2, n)
+    rows, unit = Examples(initial, np.eye(2)[codes], weight), np.minimum(weight, 1.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(metric, "METRIC_FOLDS", {n: folds} if folds else {})
         patch.setattr(metric, "METRIC_GROUP", 150)
         patch.setattr(regions.cut_boxes, "__defaults__", (200,))
-        return rows, codes, best_way(ways(rows, codes, unit, "straight"))
+        return rows, codes, best_way(ways(rows, codes, unit, "straight"), mean_of(rows))
 
 
 @pytest.mark.parametrize("folds", [0, 2])
@@ -195,7 +227,7 @@ def test_noise_teaches_regions_no_metric():
     rows = Examples(rng.random((600, 5)), np.eye(2)[codes], np.ones(600))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions.cut_boxes, "__defaults__", (150,))
-        way = best_way(ways(rows, codes, np.ones(600, dtype=bool), "straight"))
+        way = best_way(ways(rows, codes, np.ones(600, dtype=bool), "straight"), mean_of(rows))
         assert len(way.problems) > 2
         assert way.refined(codes) is way
         # Even if they must, what is said of rows from outside is no better than the shares of the classes.

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from scipy.special import softmax
 
 from ..concepts.concepts import Concepts
 from ..constants import CASE_NUMBERS, CASE_ROWS, FEW_ROWS
-from ..decision.decision import class_covariance, judged_rows
+from ..decision.decision import class_covariance, class_shares, decide, judged_rows
 from ..readout.design import Design
 from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
 from ..readout.states import ReadoutFacts, inverse_one_hot
@@ -79,12 +80,16 @@ class NetworkFit:
 
 @dataclass(frozen=True)
 class Groundwork:
-    """A stack that remembered rows are to add to: its models, their weights, a constant, and as `NetworkFit`."""
+    """A stack that remembered rows are to add to: its models, their weights, a constant, and as `NetworkFit`.
+
+    `taken` says whether rows are remembered for what it leaves of their classes, or beside it.
+    """
 
     members: tuple[tuple[Model, float], ...]
     constant: Array
     scores: JudgeScores
     between: Array
+    taken: bool = True
 
     def raw(self, rows: Array, judged: Codes) -> Array:
         """Return its raw scores of rows, on the scale of the one-hot; of those that judge from outside."""
@@ -94,6 +99,12 @@ class Groundwork:
             raw[:] = sum(parts, start=self.constant)
         raw[judged] = self.scores.raw
         return raw
+
+    def probabilities(self, raw: Array) -> Array:
+        """Return the probabilities that its raw scores of rows make."""
+        decision = decide(self.scores, self.between, "accuracy", np.array([0.0, 1.0]), corrected=False)
+        probabilities: Array = softmax(decision(raw), axis=1)
+        return probabilities
 
 
 def passable(settings: Settings, census: Range) -> bool:
@@ -153,10 +164,11 @@ def joined(source: Source[Rows], census: Range, settings: Settings, known: Netwo
 
 def remember(
     known: NetworkFit, models: Sequence[Model], distance: Distance, ground: Groundwork | None = None
-) -> NetworkFit:
-    """Read what the rows that judge say of their neighbours, in the concepts of the model in which these err least.
+) -> NetworkFit | None:
+    """Read what the rows that judge say of their neighbours, in the concepts of the model in which they say most.
 
-    With a groundwork, what they say of what it leaves: scores are those of both together, the model is theirs alone.
+    With a groundwork, what they say beside it, or of what it leaves: then scores are those of both together, the model
+    is theirs alone. None where rows are many, and some of them say next to nothing.
     """
     assert known.judges is not None
     return _remembered(known, models, known.judges, np.arange(len(known.judges.codes)), distance, ground)
@@ -169,8 +181,8 @@ def remember_many(
     other: Settings | None,
     distance: Distance,
     ground: Groundwork | None = None,
-) -> NetworkFit:
-    """Read what more rows than judge say: in the concepts of a network, or of other settings where these err less."""
+) -> NetworkFit | None:
+    """Read what more rows than judge say: in the concepts of a network, or of other settings where they say more."""
     models = [known.model]
     if other is not None:
         plan = draft(source, census, other)
@@ -187,27 +199,30 @@ def _remembered(
     judged: Codes,
     distance: Distance,
     ground: Groundwork | None,
-) -> NetworkFit:
+) -> NetworkFit | None:
     """Fit regions to rows, of which some judge, in the concepts of one of the models."""
-    activation = known.model.network.activation
-    zero, one = activation.ends
-    target = inverse_one_hot(rows.codes, rows.n_classes, activation)
+    zero, one = known.model.network.activation.ends
+    target = inverse_one_hot(rows.codes, rows.n_classes, known.model.network.activation)
     tried = [
         (model, way)
         for model in models
         for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit, distance)
     ]
-    chosen = best_way([way for _, way in tried])
-    model = next(model for model, way in tried if way is chosen)
-    best = chosen.refined(rows.codes)
-    if ground is not None:
-        best = best.aimed(target - (one - zero) * ground.raw(rows.X, judged))
+    left = class_shares(rows.codes, rows.weight, rows.n_classes)[None] if ground is None else ground.raw(rows.X, judged)
+    said = np.broadcast_to(left if ground is None else ground.probabilities(left), target.shape)
+    best = best_way([way for _, way in tried], zero + (one - zero) * said)
+    if best is None:
+        return None
+    model = next(model for model, way in tried if way.metric is best.metric)
+    best = best.refined(rows.codes)
+    if ground is not None and ground.taken:
+        best = best.aimed(target - (one - zero) * left)
     fit = best.fit()
     inside, alone = ((raw - zero) / (one - zero) for raw in (fit.fitted, fit.outside))
     solved = ReadoutFacts(fit.readout, len(rows.codes), fit.condition, fit.degrees_of_freedom, alpha=fit.alpha)
     outside = judged_rows(alone, inside, rows.codes, rows.weight, rows.unit).raw[judged]
     between = class_covariance(inside, rows.codes, rows.weight)
-    if ground is not None:
+    if ground is not None and ground.taken:
         outside, between = outside + ground.scores.raw, between + ground.between
     return replace(
         known.lean,

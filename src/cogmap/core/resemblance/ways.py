@@ -40,14 +40,12 @@ One = TypeVar("One")
 SIZING_ROWS = 500
 """Most rows of each region by which the size of distances along the axes is chosen."""
 
-PENALTY_REGIONS = 3
-"""Regions on which the penalty of all is chosen."""
+COMPARED_REGIONS, ALIKE = (4, 8), 0.7
+"""Regions on which ways to remember many rows are compared, and penalties chosen; and on how many those that save at
+least this share of what the best one does."""
 
-COMPARED_REGIONS, ALIKE = (8, 24), 1.15
-"""Regions on which ways to remember rows are compared; and on how many those whose errors are this near the least.
-
-Eight regions of krkopt know the error to 7 %, and took the worse of two ways in two of five folds.
-"""
+LOOK = 0.003
+"""Least share of the squared error that remembered rows must save, on the first of these, for all to be fitted."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +131,32 @@ class Way(NamedTuple):
     folds: list[list[Problem]]
     penalty: int
 
-    def error(self, n_regions: int) -> float:
-        """Return the leave-one-out error of a row, of at most so many regions."""
+    @property
+    def in_folds(self) -> bool:
+        """Whether rows are judged in folds, because they are few."""
+        return self.folds[0] is not self.problems
+
+    def gain(self, known: Array, n_regions: int) -> float:
+        """Return the share of the squared error of known scores that is saved where rows are remembered beside them.
+
+        It is that of at most so many regions, with the best weight of both.
+        """
         asked = [problem for fold in self.folds for problem in _spread_out(fold, n_regions)]
-        weight = sum(float(problem.weight[problem.first :].sum()) for problem in asked)
-        return sum(side_by_side(lambda problem: problem.error(self.penalty), asked)) / weight
+        duals = side_by_side(lambda problem: problem.solved(self.penalty), asked)
+        outside = np.concatenate([dual.outside for dual in duals])
+        rows = np.concatenate([problem.rows[problem.first :] for problem in asked])
+        left, apart = self.rows.target[rows] - known[rows], outside - known[rows]
+
+        def inner(one: Array, other: Array) -> float:
+            return float(self.rows.weight[rows] @ (one * other).sum(axis=1))
+
+        total, along, length = inner(left, left), inner(left, apart), inner(apart, apart)
+        share = min(max(along / length, 0.0), 1.0) if length > 0 else 0.0
+        return share * (2 * along - share * length) / total if total > 0 else 0.0
+
+    def penalised(self) -> "Way":
+        """Return the same with the best penalty."""
+        return self._replace(penalty=_penalty(self.folds, self.penalty)[1])
 
     def refined(self, codes: Codes) -> "Way":
         """Return the same regions with metrics of their own where these err less: the rows of each teach it further.
@@ -157,7 +176,7 @@ class Way(NamedTuple):
         def error(regions: Sequence[Judges]) -> float:
             return sum(side_by_side(lambda judges: sum(judge.error(self.penalty) for judge in judges), regions))
 
-        some, rounds = _spread_out(regions, COMPARED_REGIONS[0]), 0
+        some, rounds = _spread_out(regions, COMPARED_REGIONS[1]), 0
         least = error(some)
         while rounds < METRIC_ROUNDS:
             some = taught(some, 1)
@@ -177,7 +196,7 @@ class Way(NamedTuple):
         None where a fold of some region has no row to judge, or the others none to teach.
         """
         folds = self.folds
-        if folds[0] is self.problems:
+        if not self.in_folds:
             halves = [spread(codes)[k::2] for k in range(2)]
             parts = [[(problem.rows, problem.metric, half) for problem in self.problems] for half in halves]
             unit = self.problems[0].all_units
@@ -191,8 +210,7 @@ class Way(NamedTuple):
         problems = [replace(problem, all_rows=rows, known={}) for problem in self.problems]
         judges = [[replace(problem, all_rows=rows, known={}) for problem in fold] for fold in self.folds]
         # Where no folds judge, all problems do, and are solved once.
-        own = self.folds[0] is self.problems
-        return self._replace(rows=rows, problems=problems, folds=[problems] if own else judges)
+        return self._replace(rows=rows, problems=problems, folds=judges if self.in_folds else [problems])
 
     def fit(self) -> RegionFit:
         """Fit the cases of all regions."""
@@ -227,62 +245,57 @@ class Way(NamedTuple):
         return OwnMetrics(np.array([one.mean for one in metrics]), np.array([one.map for one in metrics]))
 
 
-def fit_regions(rows: Examples, codes: Codes, unit: Array, distance: Distance = "straight") -> RegionFit:
-    """Learn a metric, cut the rows into regions, and fit their cases."""
-    return best_way(ways(rows, codes, unit, distance)).refined(codes).fit()
-
-
 def ways(rows: Examples, codes: Codes, unit: Array, distance: Distance) -> list[Way]:
-    """Return the ways to remember rows by a distance: of few rows one."""
+    """Return the ways to remember rows by a distance.
+
+    Of few rows there is one. Of many their penalties are those that metrics were learned with, or some rows chose.
+    """
     return [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes, distance)]
 
 
-def best_way(tried: Sequence[Way]) -> Way:
-    """Return the way of the least error; it does not matter in which concepts each is."""
-    for n_regions in COMPARED_REGIONS:
-        if len(tried) == 1:
-            break
-        errors = [way.error(n_regions) for way in tried]
-        best = tried[int(np.argmin(errors))]
-        tried = [way for way, error in zip(tried, errors, strict=True) if error <= ALIKE * min(errors)]
-        tried = [best, *(way for way in tried if way is not best)]
-    return tried[0]
+def best_way(tried: Sequence[Way], known: Array) -> Way | None:
+    """Return the way that saves most of the error of known scores; None where rows are many, and none saves enough.
+
+    Regions of one way are not those of another, and some are easier than others: how much better a way does than what
+    is known, on the same rows, tells ways apart where their own errors do not.
+    """
+    few, more = COMPARED_REGIONS
+    if not tried[0].in_folds:
+        gains = [way.gain(known, few) for way in tried]
+        if max(gains) < LOOK:
+            return None
+        tried = [way.penalised() for way, gain in zip(tried, gains, strict=True) if gain >= ALIKE * max(gains)]
+    return tried[0] if len(tried) == 1 else max(tried, key=lambda way: way.gain(known, more))
 
 
 def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
-    """Cut rows into regions of a metric; choose a penalty, and of distances along axes how large they are."""
+    """Cut rows into regions of a metric; of distances along axes choose how large they are."""
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
     if learned.metric.distance == "straight":
-        return _stated(rows, unit, boxes, members, learned)[1]
+        way = _stated(rows, unit, boxes, members, learned)
+        return way.penalised() if way.in_folds else way
     few = [some_of(own, SIZING_ROWS) for own in members]
     # Some rows suffice to say how large distances are; where they are all rows, their way is that of all.
-    least, best = _stated(rows, unit, boxes, few, learned)
+    best = _stated(rows, unit, boxes, few, learned)
+    least, penalty = _penalty(best.folds, best.penalty)
+    best = best._replace(penalty=penalty)
     for factor in AXES_UNITS[1:]:
-        larger = learned.times(factor)._replace(penalty=best.penalty)
-        error, way = _stated(rows, unit, boxes, few, larger, HOPELESS * least)
+        way = _stated(rows, unit, boxes, few, learned.times(factor)._replace(penalty=best.penalty))
+        error, penalty = _penalty(way.folds, way.penalty, HOPELESS * least)
         if not error < least:
             break
-        least, best = error, way
+        least, best = error, way._replace(penalty=penalty)
     if sum(map(len, few)) == len(rows.weight):
         return best
     factor = float(best.metric.map.max() / learned.metric.map.max())
-    return _stated(rows, unit, boxes, members, learned.times(factor)._replace(penalty=best.penalty))[1]
+    way = _stated(rows, unit, boxes, members, learned.times(factor)._replace(penalty=best.penalty))
+    return way.penalised() if way.in_folds else way
 
 
-def _stated(
-    rows: Examples,
-    unit: Array,
-    boxes: Boxes,
-    members: Sequence[Codes],
-    learned: LearnedMetric,
-    hopeless: float = np.inf,
-) -> tuple[float, Way]:
-    """Return the rows in regions, with the best penalty, and the error that chose it.
-
-    None is looked for where the metric's own has an error that is hopeless.
-    """
+def _stated(rows: Examples, unit: Array, boxes: Boxes, members: Sequence[Codes], learned: LearnedMetric) -> Way:
+    """Return the rows in regions."""
     # Where folds judge, nothing is left out of the fit itself.
     none = np.empty(0, dtype=np.intp) if learned.folds else None
     problems = [Problem.of(rows, unit, own, learned.metric, none) for own in members]
@@ -291,8 +304,7 @@ def _stated(
         [Problem.of(rows, unit, own, metric, judged) for own in members if np.isin(own, judged).any()]
         for judged, metric in learned.folds
     ] or [problems]
-    error, penalty = _penalty(folds, learned.penalty, hopeless)
-    return error, Way(rows, learned.metric, boxes, problems, folds, penalty)
+    return Way(rows, learned.metric, boxes, problems, folds, learned.penalty)
 
 
 def _spread_out(regions: Sequence[One], most: int) -> Sequence[One]:
@@ -300,13 +312,13 @@ def _spread_out(regions: Sequence[One], most: int) -> Sequence[One]:
     return regions[:: -(-len(regions) // most)]
 
 
-def _penalty(folds: list[list[Problem]], start: int, hopeless: float) -> tuple[float, int]:
+def _penalty(folds: list[list[Problem]], start: int, hopeless: float = np.inf) -> tuple[float, int]:
     """Walk from one penalty to the least leave-one-out error, on some of the regions and as few folds as suffice.
 
-    Return that error, and the penalty.
+    Return that error, and the penalty. None is looked for where that of the start has an error that is hopeless.
     """
     n_folds = n_choosing([sum(len(problem.rows) - problem.first for problem in fold) for fold in folds])
-    asked = [problem for fold in folds[:n_folds] for problem in _spread_out(fold, PENALTY_REGIONS)]
+    asked = [problem for fold in folds[:n_folds] for problem in _spread_out(fold, COMPARED_REGIONS[0])]
     # Few enough to keep their kernels from one penalty to the next.
     kernels = list(side_by_side(lambda problem: lower_kernel(problem.metric, problem.cases), asked))
 
