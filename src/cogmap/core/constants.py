@@ -72,8 +72,12 @@ RIDGE_DECAYS = (1.0, 0.1)
 With .3 and .03 beside them nothing changes on 40 sets of up to 1,300 rows, and each takes a Gram matrix.
 """
 
-RIDGE_ITERATIONS = (0, 1, 2, 5, 10)
-"""Candidates for the number of iterations in the ridge, beside all up to the fixed point."""
+RIDGE_ITERATIONS = (0, 3)
+"""Candidates for the number of iterations in the ridge, beside all up to the fixed point.
+
+With 0, 1, 2, 5 and 10 the log loss is .0012 higher on 43 sets of up to 700 rows and .0018 on twelve wide ones, all
+folds, accuracy .0001 higher and .0012 lower, which is noise; and a fit costs 2 % more.
+"""
 
 HELD_BYTES = 64_000_000
 """Most bytes of increments that a ridge may hold; beyond, it goes through its dual (`dual`)."""

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..core.concepts.concepts import Concepts
 from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, METRIC_FOLDS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, decide
 from ..core.fit.fit import Groundwork, NetworkFit, fit_network, joined, remember, remember_many
@@ -191,8 +192,11 @@ feature_importances_, fitted_
         """Fit every configuration to rows, wherever they are, then combine them by leave-one-out scores."""
         # Configurations share concepts; the activation matters to unscaled data alone.
         keys = [(one.scaling, one.terms, one.activation if one.scaling is None else None) for one in every]
-        named = dict(zip(keys, every, strict=True))
-        concepts = {key: concepts_of(source, census, settings) for key, settings in named.items()}
+        named, concepts = dict(zip(keys, every, strict=True)), dict[Any, Concepts]()
+        for key in sorted(named, key=lambda key: key[1] or 0):
+            scaling, _, activation = key
+            # With terms and without, features are scaled alike.
+            concepts[key] = concepts_of(source, census, named[key], concepts.get((scaling, None, activation)))
 
         def fitted(one: tuple[dict[str, Any], Settings, Any]) -> Candidate:
             params, settings, key = one

@@ -192,11 +192,15 @@ def fit_concepts(
     else:
         knots = [knot_heights(scaling, *ranks) for ranks in _ranks(source, varies, None, low, high)]
         scaled = Scaling(tuple(values for values, _ in knots), tuple(heights for _, heights in knots))
-    concepts = Concepts(varies, scaled, (np.empty(0),) * len(low))
-    if terms is None or len(low) == 0:
+    return with_terms(source, census, Concepts(varies, scaled, (np.empty(0),) * len(low)), terms)
+
+
+def with_terms(source: Source[Rows], census: Range, concepts: Concepts, terms: int | None) -> Concepts:
+    """Learn the terms of concepts that have none."""
+    if terms is None or len(concepts.peaks) == 0:
         return concepts
     ends = concepts(np.vstack([census.low, census.high]))
-    peaks = tuple(term_peaks(*ranks, terms) for ranks in _ranks(source, varies, concepts, *ends))
+    peaks = tuple(term_peaks(*ranks, terms) for ranks in _ranks(source, census.varies, concepts, *ends))
     return replace(concepts, peaks=peaks)
 
 

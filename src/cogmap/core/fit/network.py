@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from ..concepts.concepts import Concepts, fit_concepts
+from ..concepts.concepts import Concepts, fit_concepts, with_terms
 from ..network.activation import ACTIVATIONS
 from ..network.constraints import bounded_regression, bounded_stable_regression
 from ..network.inner import Regressors, correlations, regression, slopes, stable_regression
@@ -80,8 +80,10 @@ def draft(source: Source[Rows], census: Range, settings: Settings, concepts: Con
     return Draft(source, states, census, settings, concepts, network, reference, centred.T @ centred)
 
 
-def concepts_of(source: Source[Rows], census: Range, settings: Settings) -> Concepts:
-    """Learn the concepts that the settings name."""
+def concepts_of(source: Source[Rows], census: Range, settings: Settings, plain: Concepts | None = None) -> Concepts:
+    """Learn the concepts that the settings name; those without terms may be given."""
+    if plain is not None:
+        return with_terms(source, census, plain, settings.terms)
     f = ACTIVATIONS[settings.activation]
     return fit_concepts(source, census, settings.scaling, settings.terms, (f.low, f.high))
 

@@ -24,7 +24,7 @@ from ..readout.dual import descend
 from ..readout.shrunken import ShrunkReadout, gate_caps
 from ..readout.states import leave_one_out
 from ..readout.terms import Terms
-from ..sums.lapack import dpotrf, dpotrs, dtrtri
+from ..sums.lapack import clean_side, dpotrf, dpotrs, dtrtri
 from ..sums.space import NUMPY, DeviceArray, Space
 from ..trajectory.innovations import Basis
 from ..types import Array, Codes
@@ -54,7 +54,7 @@ def solve_dual(K: Array, target: Array, sample_weight: Array, unit: Array, alpha
     penalty = alpha / sample_weight
     K[np.diag_indices(n)] += penalty
     # K is symmetric, and its lower triangle in numpy's order is the upper one in LAPACK's: nothing is copied.
-    U, _ = dpotrf(K.T, lower=0, overwrite_a=1, clean=1)
+    U, _ = dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
     solved, _ = dpotrs(U, np.column_stack([np.ones(n), target]), lower=0)
     ones, a = solved[:, 0], solved[:, 1:]
     # The constant is free: it takes what makes the dual coefficients sum to 0.
@@ -62,7 +62,7 @@ def solve_dual(K: Array, target: Array, sample_weight: Array, unit: Array, alpha
     a = a - np.outer(ones, constant)
     # (K + α W⁻¹) a = y − q: what a ridge leaves of the target is the penalty times a, without a product with K.
     fitted = target - penalty[:, None] * a
-    corner, _ = dtrtri(U[first:, first:], lower=0, overwrite_c=1)
+    corner = clean_side(dtrtri(U[first:, first:], lower=0, overwrite_c=1)[0])
     # Of P, not of G: the constant's own leverage is in it, and is not to be added.
     diagonal = np.einsum("ij,ij->i", corner, corner) - ones[first:] ** 2 / ones.sum()
     smoother = 1 - penalty[first:] * diagonal

@@ -246,9 +246,10 @@ class Way(NamedTuple):
 
 
 def ways(rows: Examples, codes: Codes, unit: Array, distance: Distance) -> list[Way]:
-    """Return the ways to remember rows by a distance.
+    """Return the ways to remember rows by a distance: of few rows one.
 
-    Of few rows there is one. Of many their penalties are those that metrics were learned with, or some rows chose.
+    Penalties are those that metrics were learned with, by the rows that judged them, or that some rows chose. Where
+    rows are few, another walk from there gains nothing (accuracy −.0001, log loss −.0002 in 194 folds) and costs 5 %.
     """
     return [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes, distance)]
 
@@ -274,8 +275,7 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
     if learned.metric.distance == "straight":
-        way = _stated(rows, unit, boxes, members, learned)
-        return way.penalised() if way.in_folds else way
+        return _stated(rows, unit, boxes, members, learned)
     few = [some_of(own, SIZING_ROWS) for own in members]
     # Some rows suffice to say how large distances are; where they are all rows, their way is that of all.
     best = _stated(rows, unit, boxes, few, learned)
@@ -290,8 +290,7 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
     if sum(map(len, few)) == len(rows.weight):
         return best
     factor = float(best.metric.map.max() / learned.metric.map.max())
-    way = _stated(rows, unit, boxes, members, learned.times(factor)._replace(penalty=best.penalty))
-    return way.penalised() if way.in_folds else way
+    return _stated(rows, unit, boxes, members, learned.times(factor)._replace(penalty=best.penalty))
 
 
 def _stated(rows: Examples, unit: Array, boxes: Boxes, members: Sequence[Codes], learned: LearnedMetric) -> Way:

@@ -52,12 +52,16 @@ def dpotrf(a: Array, lower: int = 0, overwrite_a: int = 0, clean: int = 1) -> tu
         return factor, int(failed)
     factor = _own(a, overwrite_a)
     failed = _called(POTRF, _side(lower), len(factor), factor)
-    if clean:
-        for strip in slices(len(factor), STRIP):
-            block = factor[strip, strip]
-            block[...] = np.tril(block) if lower else np.triu(block)
-            (factor[: strip.start, strip] if lower else factor[strip.stop :, strip])[...] = 0.0
-    return factor, failed
+    return clean_side(factor, lower) if clean else factor, failed
+
+
+def clean_side(triangle: Array, lower: int = 0) -> Array:
+    """Set to 0 what is on the other side of a triangle, and return it."""
+    for strip in slices(len(triangle), STRIP):
+        block = triangle[strip, strip]
+        block[...] = np.tril(block) if lower else np.triu(block)
+        (triangle[: strip.start, strip] if lower else triangle[strip.stop :, strip])[...] = 0.0
+    return triangle
 
 
 def dpotrs(c: Array, b: Array, lower: int = 0) -> tuple[Array, int]:
