@@ -43,7 +43,7 @@ NETWORK = {
 }
 FEW = {
     "FEW_ROWS": (0, 6, 20),
-    "RIDGE_ITERATIONS": ((), (0, 1, 2, 5, 10), tuple(range(20))),
+    "RIDGE_ITERATIONS": ((), (0, 3), (0, 1, 2, 5, 10), tuple(range(20))),
     "RIDGE_DECAYS": ((1.0,), (1.0, 0.1), (1.0, 0.3, 0.1, 0.03)),
 }
 CASES = {

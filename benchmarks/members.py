@@ -34,6 +34,11 @@ def turned(rows, distance):
     return [metric.Kind(distance == "axes", distance)]
 
 
+def walked(rows, unit, learned, cut_up=ways._cut_up):
+    """Return rows in regions with a penalty that they choose themselves."""
+    return cut_up(rows, unit, learned).penalised()
+
+
 VARIANTS = {
     "weights of least squares": (tuned, "worthwhile_weights", squared),
     "costly members in any case": (tuned, "worthwhile_weights", stacking.stack_weights),
@@ -53,6 +58,9 @@ VARIANTS = {
     "three rounds of a metric": (metric, "METRIC_ROUNDS", 3),
     "four rounds of a metric": (metric, "METRIC_ROUNDS", 4),
     "more folds of a metric": (metric, "METRIC_FOLDS", {400: 5, 800: 3, 6000: 2}),
+    "penalties of remembered rows by another walk": (ways, "_cut_up", walked),
+    "remembered rows that save little too": (ways, "LOOK", -1.0),
+    "more iterations of a ridge": (dual, "RIDGE_ITERATIONS", (0, 1, 2, 5, 10)),
     "four decays of a ridge": (dual, "RIDGE_DECAYS", (1.0, 0.3, 0.1, 0.03)),
     "terms for all networks": (tuned, "combinations", lambda grids, **_: grid.combinations(grids, sparing=False)),
     "fewer folds of a metric": (metric, "METRIC_FOLDS", {400: 3, 6000: 2}),

@@ -1,8 +1,9 @@
 """Ways to remember rows in regions: a metric, the kernel ridge of each region in it, and the penalty of all.
 
 Every row is judged once, by leave-one-out in a metric that it had no part in, or of many rows in one that few of them
-taught. Judges choose the penalty, how large distances along the axes are, which of several ways errs least, and whether
-regions have metrics of their own: then the rows of each have taught it further, half of them for the other half.
+taught. Judges choose how large distances along the axes are, of many rows the penalty and which of several ways saves
+most, and whether regions have metrics of their own: then the rows of each have taught it further, half of them for the
+other half.
 """
 
 from collections.abc import Sequence
@@ -249,7 +250,7 @@ def ways(rows: Examples, codes: Codes, unit: Array, distance: Distance) -> list[
     """Return the ways to remember rows by a distance: of few rows one.
 
     Penalties are those that metrics were learned with, by the rows that judged them, or that some rows chose. Where
-    rows are few, another walk from there gains nothing (accuracy −.0001, log loss −.0002 in 194 folds) and costs 5 %.
+    rows are few, another walk from there costs 4 % and changes nothing (accuracy −.0002, log loss −.0001 on 40 sets).
     """
     return [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes, distance)]
 
