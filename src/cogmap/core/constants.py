@@ -75,8 +75,9 @@ With .3 and .03 beside them nothing changes on 40 sets of up to 1,300 rows, and 
 RIDGE_ITERATIONS = (0, 3)
 """Candidates for the number of iterations in the ridge, beside all up to the fixed point.
 
-With 0, 1, 2, 5 and 10 the stack's log loss is .0025 higher, its accuracy .0007 lower, and a fit costs 2 % more on 40 sets
-of up to 1,300 rows; one network's kappa is .004 higher on the wide ones of docs/accuracy.md, and its log loss .002 lower.
+With 0, 1, 2, 5 and 10 a fit costs 2 % more, and on 40 sets of up to 1,300 rows the stack's log loss is .0025 higher and
+its accuracy .0007 lower; on the wide ones of docs/accuracy.md one network's kappa is .004 higher, its log loss .002
+lower.
 """
 
 HELD_BYTES = 64_000_000
