@@ -100,7 +100,7 @@ display = EffectDisplay.from_estimator(
 # The bird that we defend is one about which the model is neither certain nor lost:
 
 probability = model.predict_proba(X[held_back]).max(axis=1)
-bird = X[held_back].iloc[[abs(probability - 0.9).argmin()]]
+bird = X[held_back].iloc[[abs(probability - 0.93).argmin()]]
 explanation = model.explain(bird)
 print(explanation.to_text())
 

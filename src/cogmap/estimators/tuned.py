@@ -77,15 +77,16 @@ class LTCNClassifierCV(NetworkClassifier):
         Scaling.
     terms : "auto", int, None or sequence of them, default="auto"
         Linguistic terms. ``"auto"`` is None, and 5 for the last of `inner`; None alone for more than 300 concepts of
-        terms, and for more than 30,000 rows. Of more than 6,000 rows those that are remembered have 5 or none, as errs
-        less.
+        terms, and for more than 30,000 rows. Of more than 6,000 rows those that are remembered have 5 or none, as saves
+        more.
     max_iter : int or sequence of int, default=20
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
         1,500 of them, in metrics that the classes teach, one of straight distances and, of up to 64 concepts, one of
         distances along the axes. ``"auto"`` remembers at most 100,000 rows, and 1,000 to 6,000 with a network too, as
-        `LTCNClassifier` does, if the log loss falls by 3 % with them; those with a weight are stored.
+        `LTCNClassifier` does, if the log loss falls by 3 % with them; those with a weight are stored. More than 6,000
+        are left out, and have no row in ``cv_results_``, where some of them save nothing beside the rest of the stack.
     pairs : {"auto", False}, default="auto"
         Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
         concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
