@@ -208,15 +208,18 @@ def _remembered(
         for model in models
         for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit, distance)
     ]
-    left = class_shares(rows.codes, rows.weight, rows.n_classes)[None] if ground is None else ground.raw(rows.X, judged)
-    said = np.broadcast_to(left if ground is None else ground.probabilities(left), target.shape)
+    if ground is None:
+        said = np.broadcast_to(class_shares(rows.codes, rows.weight, rows.n_classes), target.shape)
+    else:
+        raw = ground.raw(rows.X, judged)
+        said = ground.probabilities(raw)
     best = best_way([way for _, way in tried], zero + (one - zero) * said)
     if best is None:
         return None
     model = next(model for model, way in tried if way.metric is best.metric)
     best = best.refined(rows.codes)
     if ground is not None and ground.taken:
-        best = best.aimed(target - (one - zero) * left)
+        best = best.aimed(target - (one - zero) * raw)
     fit = best.fit()
     inside, alone = ((raw - zero) / (one - zero) for raw in (fit.fitted, fit.outside))
     solved = ReadoutFacts(fit.readout, len(rows.codes), fit.condition, fit.degrees_of_freedom, alpha=fit.alpha)
