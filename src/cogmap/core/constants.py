@@ -121,7 +121,7 @@ CASE_ROWS, CASE_NUMBERS = 100_000, 10_000_000
 TERMS, TERM_CONCEPTS = 5, 300
 """Linguistic terms that `LTCNClassifierCV` tries beside none, and the most concepts that they may make."""
 
-REGION_ROWS = 1500
+REGION_ROWS = 3000
 """Most cases of a region: the cost of a fit grows with their square, that of a prediction with their number.
 
 3,000 were no better on krkopt, nursery, shuttle, connect-4 and adult.

@@ -128,7 +128,27 @@ def test_few_rows_are_one_region(rng):
     readout = fit_regions(rows, codes, unit).readout
     assert readout.ends.tolist() == [300]
     assert readout.boxes.cut.size == 0
-    assert REGION_ROWS == 1500
+    assert REGION_ROWS == 3000
+
+
+@pytest.mark.parametrize("folds", [0, 2])
+def test_few_rows_of_a_region_choose_for_all(folds, monkeypatch):
+    rows, codes, way = uneven(800, folds)
+    judges = [judge for judges in way._judges(codes) for judge in judges]
+    assert all(judge.compared is judge for judge in judges)
+    monkeypatch.setattr(ways_module, "COMPARED_ROWS", 40)
+    for judge in way._judges(codes)[0]:
+        fewer = replace(judge).compared
+        assert len(fewer.rows) == 40 < len(judge.rows)
+        # Evenly from those who teach and those who judge, each on its side.
+        assert fewer.first / 40 == pytest.approx(judge.first / len(judge.rows), abs=1 / 40)
+        assert set(fewer.rows[: fewer.first]) < set(judge.rows[: judge.first])
+        assert set(fewer.rows[fewer.first :]) < set(judge.rows[judge.first :])
+        alone = replace(judge, rows=fewer.rows, first=fewer.first, known={})
+        assert fewer.error(way.penalty) == alone.error(way.penalty)
+    # What few rows chose is fitted to all.
+    fit = way.penalised().refined(codes).fit()
+    assert len(fit.readout.cases) == 800
 
 
 @pytest.mark.parametrize("sharp", [1, 3, 9, 27])

@@ -72,6 +72,14 @@ def test_an_error_of_a_worker_is_raised_after_the_results_before_it(workers):
     assert list(walk) == []
 
 
+def test_work_that_stops_an_iteration_ends_no_walk_in_silence(workers):
+    def ends(i):
+        return i if i < 3 else next(iter(()))
+
+    with pytest.raises((RuntimeError, StopIteration)):
+        [*side_by_side(ends, range(9))]
+
+
 def test_items_are_taken_only_a_little_ahead_of_the_results(workers):
     taken = []
     walk = side_by_side(lambda i: i, (taken.append(i) or i for i in range(100)))

@@ -8,6 +8,7 @@ other half.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..constants import (
     AXES_UNITS,
     CASE_PENALTIES,
     HOPELESS,
+    METRIC_GROUP,
     METRIC_ROUNDS,
     METRIC_WORTH,
 )
@@ -41,9 +43,9 @@ One = TypeVar("One")
 SIZING_ROWS = 500
 """Most rows of each region by which the size of distances along the axes is chosen."""
 
-COMPARED_REGIONS, ALIKE = (4, 8), 0.7
-"""Regions on which ways to remember many rows are compared, and penalties chosen; and on how many those that save at
-least this share of what the best one does."""
+COMPARED_REGIONS, COMPARED_ROWS, ALIKE = (4, 8), 1500, 0.7
+"""Regions on which ways to remember many rows are compared, and penalties chosen, and most rows of each; and on how many
+regions those that save at least this share of what the best one does."""
 
 LOOK = 0.003
 """Least share of the squared error that remembered rows must save, on the first of these, for all to be fitted."""
@@ -72,9 +74,18 @@ class Problem:
         # Rows that it judges are the last: to leave them out takes the less, the fewer come after the first of them.
         return cls(rows, unit, np.r_[own[~judges], own[judges]], metric, int((~judges).sum()), {})
 
+    @cached_property
+    def compared(self) -> "Problem":
+        """The same for no more rows than choices ask for."""
+        if len(self.rows) <= COMPARED_ROWS:
+            return self
+        at = some_of(np.arange(len(self.rows)), COMPARED_ROWS)
+        return replace(self, rows=self.rows[at], first=int(np.searchsorted(at, self.first)), known={})
+
     def taught_further(self, penalty: int, rounds: int) -> "Problem":
         """Return the same in a metric that rows which do not judge teach further."""
-        metric = taught_further(self.all_rows.some(self.rows[: self.first]), self.metric, penalty, rounds)
+        teachers = some_of(self.rows[: self.first], METRIC_GROUP)
+        metric = taught_further(self.all_rows.some(teachers), self.metric, penalty, rounds)
         return replace(self, metric=metric, known={})
 
     def in_mean(self, judges: "Sequence[Problem]") -> "Problem":
@@ -142,7 +153,7 @@ class Way(NamedTuple):
 
         It is that of at most so many regions, with the best weight of both.
         """
-        asked = [problem for fold in self.folds for problem in _spread_out(fold, n_regions)]
+        asked = [problem.compared for fold in self.folds for problem in _spread_out(fold, n_regions)]
         duals = side_by_side(lambda problem: problem.solved(self.penalty), asked)
         outside = np.concatenate([dual.outside for dual in duals])
         rows = np.concatenate([problem.rows[problem.first :] for problem in asked])
@@ -177,8 +188,11 @@ class Way(NamedTuple):
         def error(regions: Sequence[Judges]) -> float:
             return sum(side_by_side(lambda judges: sum(judge.error(self.penalty) for judge in judges), regions))
 
-        some, rounds = _spread_out(regions, COMPARED_REGIONS[1]), 0
-        least = error(some)
+        some: list[Judges] = list(_spread_out(regions, COMPARED_REGIONS[1]))
+        if not self.in_folds:
+            # Rows that are judged in folds are few, and so are those who teach: none can be spared.
+            some = [[judge.compared for judge in judges] for judges in some]
+        least, rounds = error(some), 0
         while rounds < METRIC_ROUNDS:
             some = taught(some, 1)
             found = error(some)
@@ -318,7 +332,7 @@ def _penalty(folds: list[list[Problem]], start: int, hopeless: float = np.inf) -
     Return that error, and the penalty. None is looked for where that of the start has an error that is hopeless.
     """
     n_folds = n_choosing([sum(len(problem.rows) - problem.first for problem in fold) for fold in folds])
-    asked = [problem for fold in folds[:n_folds] for problem in _spread_out(fold, COMPARED_REGIONS[0])]
+    asked = [problem.compared for fold in folds[:n_folds] for problem in _spread_out(fold, COMPARED_REGIONS[0])]
     # Few enough to keep their kernels from one penalty to the next.
     kernels = list(side_by_side(lambda problem: lower_kernel(problem.metric, problem.cases), asked))
 

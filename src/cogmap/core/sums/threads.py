@@ -92,7 +92,8 @@ def side_by_side(function: Callable[[A], B], items: Iterable[A], workers: int | 
     """
     n = n_workers() if workers is None or _works() else workers
     if n == 1:
-        yield from map(function, items)
+        for item in items:
+            yield function(item)
         return
     with _HOLD, ThreadPoolExecutor(n, initializer=_begin) as pool:
         waiting: deque[Future[B]] = deque()
