@@ -61,7 +61,7 @@ class LightGBMClassifier(ValidatedClassifier):
             stratify=codes if roomy else None,
         )
         known = np.isin(split[3], split[2])
-        self.model_ = LGBMClassifier(
+        self.model_: Any = LGBMClassifier(
             n_estimators=self.n_estimators,
             min_child_samples=self.min_child_samples,
             n_jobs=1,

@@ -133,7 +133,7 @@ def test_few_rows_are_one_region(rng):
 
 @pytest.mark.parametrize("folds", [0, 2])
 def test_few_rows_of_a_region_choose_for_all(folds, monkeypatch):
-    rows, codes, way = uneven(800, folds)
+    _, codes, way = uneven(800, folds)
     judges = [judge for judges in way._judges(codes) for judge in judges]
     assert all(judge.compared is judge for judge in judges)
     monkeypatch.setattr(ways_module, "COMPARED_ROWS", 40)

@@ -44,8 +44,8 @@ SIZING_ROWS = 500
 """Most rows of each region by which the size of distances along the axes is chosen."""
 
 COMPARED_REGIONS, COMPARED_ROWS, ALIKE = (4, 8), 1500, 0.7
-"""Regions on which ways to remember many rows are compared, and penalties chosen, and most rows of each; and on how many
-regions those that save at least this share of what the best one does."""
+"""Regions on which ways to remember many rows are compared, and penalties chosen; most rows of each that are asked; and
+on the second number of regions those that save at least this share of what the best one does are compared again."""
 
 LOOK = 0.003
 """Least share of the squared error that remembered rows must save, on the first of these, for all to be fitted."""
