@@ -124,7 +124,8 @@ TERMS, TERM_CONCEPTS = 5, 300
 REGION_ROWS = 3000
 """Most cases of a region: the cost of a fit grows with their square, that of a prediction with their number.
 
-3,000 were no better on krkopt, nursery, shuttle, connect-4 and adult.
+With 3,000 instead of 1,500 accuracy is .0007 higher on 40 sets of 1,600 to 80,000 rows to learn from (standard error
+.0003), and log loss .0013 lower (.0005). 6,000 would halve the predictions a second.
 """
 
 REGION_SHARE = 0.1

@@ -83,7 +83,7 @@ class LTCNClassifierCV(NetworkClassifier):
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
-        1,500 of them, in metrics that the classes teach, one of straight distances and, of up to 64 concepts, one of
+        3,000 of them, in metrics that the classes teach, one of straight distances and, of up to 64 concepts, one of
         distances along the axes. ``"auto"`` remembers at most 100,000 rows, and 1,000 to 6,000 with a network too, as
         `LTCNClassifier` does, if the log loss falls by 3 % with them; those with a weight are stored. More than 6,000
         are left out, and have no row in ``cv_results_``, where some of them save nothing beside the rest of the stack.
