@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
@@ -173,6 +173,11 @@ def test_metrics_of_regions_come_back_to_the_last_bit(tmp_path):
     tol=st.sampled_from([0, 1e-12, 1e-3, 1e300]),
     n_columns=st.integers(0, 4),
 )
+# Increments that are no more than the smallest numbers there are.
+@example(
+    phi=2.2250738585072014e-308, max_iter=1, activation="sigmoid", alpha="loo", inner="slopes", rule="quasi-nonlinear",
+    readout="trajectory", decision="discriminant", scaling="halfway", terms=None, cases=False, tol=0, n_columns=1,
+)  # fmt: skip
 def test_every_setting_comes_back_to_the_last_bit(tmp_path_factory, n_columns, **chosen):
     X, y = load_iris(return_X_y=True)
     X = np.c_[X[:, :n_columns], np.ones(len(X))]

@@ -23,6 +23,7 @@ from scipy.linalg.blas import dgemm
 from ..constants import AMPLIFICATION, NOVELTY
 from ..sums.lapack import dpotrf, dtrtri
 from ..sums.space import DeviceArray
+from ..sums.statistics import differ
 from ..types import Array
 from .increments import Course, increments
 
@@ -123,8 +124,9 @@ def grow(blocks: Iterable[Array], sample_weight: Array, max_rank: int) -> tuple[
     scales: list[Array] = []
     for block in blocks:
         low, high = block.min(axis=0), block.max(axis=0)
-        # A constant column is a multiple of column 0; what is left of it without that would be rounding.
-        varies = np.flatnonzero(high > low)
+        # A constant column is a multiple of column 0; what is left of it without that would be rounding. One that spans
+        # next to nothing, as all do where φ is, has no scale that could be a number.
+        varies = np.flatnonzero(differ(low, high))
         scale = 1 / _binary_ceiling(np.maximum(-low, high)[varies])
         new = np.asfortranarray(block[:, varies])
         new *= scale
