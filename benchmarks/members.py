@@ -31,27 +31,27 @@ def squared(members):
 
 def turned(rows, distance):
     """Return the kind of metrics whose directions are any."""
-    return [metric.Kind(distance == "axes", distance)]
+    return [metric.Kind(True, distance) if distance == "axes" else metric.Kind(False)]
 
 
-def walked(rows, unit, learned, cut_up=ways._cut_up):
+def walked(*given, cut_up=ways._cut_up):
     """Return rows in regions with a penalty that they choose themselves."""
-    return cut_up(rows, unit, learned).penalised()
+    return cut_up(*given).penalised()
 
 
 VARIANTS = {
-    "weights of least squares": (tuned, "worthwhile_weights", squared),
-    "costly members in any case": (tuned, "worthwhile_weights", stacking.stack_weights),
+    "weights of least squares": (tuned, "stack_weights", squared),
     "no correction of the decision": (decision, "CORRECTED_CLASSES", 2),
     "a larger ridge of the correction": (decision, "CORRECTION_RIDGES", (100.0, 0.01)),
     "metrics of directions of any kind": (metric, "_kinds", turned),
-    "straight distances alone": (tuned, "CASES", {"straight": True}),
-    "distances along axes of one size": (ways, "AXES_UNITS", (1.0,)),
+    "no distances along axes": (tuned, "CASES", {"straight": True}),
+    "squared distances never": (ways, "HEARD", {"straight": ("straight",), "axes": ("axes",)}),
+    "squared distances always": (ways, "HEARD", {"straight": ("squared",), "axes": ("axes",)}),
+    "distances of one size": (ways, "UNITS", (1.0,)),
     "gradients of more rows along axes": (metric, "AXES_ROWS", 400),
     "curves by least squares": (pairs, "ODDS_ROWS", float("inf")),
     "a knot for no value": (pairs, "VALUES", 0),
     "24 knots": (pairs, "CURVE_KNOTS", pairs.CURVE_KNOTS[3:]),
-    "no rows remembered with a network": (tuned, "JOINED_ROWS", (1, 0)),
     "regions of half as many rows": (regions.cut_boxes, "__defaults__", (1500,)),
     "regions of twice as many rows": (regions.cut_boxes, "__defaults__", (6000,)),
     "metrics of single concepts": (metric, "METRIC_CONCEPTS", 0),

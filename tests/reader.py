@@ -107,8 +107,9 @@ def _raw(kind, readout, network, initial):
         sizes = np.diff(readout.ends, prepend=0)
         each = [(initial - mean) @ own for mean, own in zip(readout.own.means, readout.own.maps, strict=True)]
         coordinates = np.repeat(np.stack(each, axis=1), sizes, axis=1)
-    along = readout.metric.value.get("distance") == "axes"
-    distance = np.linalg.norm(coordinates - readout.cases, ord=1 if along else 2, axis=2)
+    named = readout.metric.value.get("distance")
+    distance = np.linalg.norm(coordinates - readout.cases, ord=1 if named == "axes" else 2, axis=2)
+    distance = distance**2 if named == "squared" else distance
     if kind == "regions":
         low, high = readout.boxes.low, readout.boxes.high
         inside = ((initial[:, None] > low) & (initial[:, None] <= high)).all(axis=2)

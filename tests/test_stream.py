@@ -96,7 +96,7 @@ def test_rows_are_remembered_for_what_the_rest_leaves_bit_for_bit(n_judges, rows
     X, y = (each[:300] for each in rows)
     monkeypatch.setattr(judges, "JUDGES", n_judges)
     monkeypatch.setattr(ways, "LOOK", -1.0)  # whatever they say
-    monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.full(len(members), 0.4))
+    monkeypatch.setattr(tuned, "stack_weights", lambda members: np.full(len(members), 0.4))
     for module in (tuned, metric):
         monkeypatch.setattr(module, "METRIC_FOLDS", {100: 2})
     asked, groundwork = [], tuned.groundwork
@@ -127,7 +127,7 @@ def test_many_rows_are_remembered_and_judged_where_others_are(place, cases, term
     """A stack of remembered rows alone, fewer of which judge: what these say holds for rows that were not seen."""
     X, y = rows
     monkeypatch.setattr(judges, "JUDGES", 90)
-    monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.eye(len(members))[place])
+    monkeypatch.setattr(tuned, "stack_weights", lambda members: np.eye(len(members))[place])
     model = LTCNClassifierCV(inner="slopes", terms=terms, pairs=False)
     found = stream.fit(blocks_of(110, X[::2], y[::2]), model)
     assert found.cv_results_["param_terms"][0] == (None if terms == "auto" else terms)

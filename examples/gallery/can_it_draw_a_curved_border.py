@@ -53,9 +53,8 @@ for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
 results = models["LTCNClassifierCV()"].cv_results_
 kinds = {
     False: "network",
-    True: "remembered rows by a straight distance",
+    True: "remembered rows by a straight distance or its square",
     "axes": "remembered rows by sums along the axes",
-    "joined": "remembered rows and network in one",
 }
 for parameters, weight in zip(results["params"], results["stack_weight"], strict=True):
     kind = "surfaces of pairs" if parameters.get("pairs") else kinds[parameters["cases"]]

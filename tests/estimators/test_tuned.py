@@ -30,9 +30,8 @@ from cogmap.estimators.stacking import (
     groundwork,
     least_squares,
     stack_weights,
-    worthwhile_weights,
 )
-from tests.core.resemblance.test_cases import bordered
+from tests.core.resemblance.test_cases import CDIST, bordered
 
 
 @parametrize_with_checks([LTCNClassifierCV(inner="slopes", terms=None, pairs=False)])
@@ -75,9 +74,9 @@ def test_best_is_the_single_classifier_with_those_parameters(wine, scoring):
     assert len(search.cv_results_["params"]) == 4
 
 
-def member(raw, codes, weight, costly=False, ground=None):
+def member(raw, codes, weight, ground=None):
     network, scores = SimpleNamespace(between=class_covariance(raw, codes, weight)), JudgeScores(raw, codes, weight)
-    return SimpleNamespace(scores=scores, network=network, costly=costly, ground=ground, model=object())
+    return SimpleNamespace(scores=scores, network=network, ground=ground, model=object())
 
 
 def test_a_member_that_went_astray_leaves_the_others_their_weights(rng):
@@ -119,21 +118,10 @@ def test_a_stack_has_the_least_log_loss_that_scores_of_one_decision_allow(rng):
     np.testing.assert_allclose(found, expected / expected.sum(), atol=2e-3)  # the smoothing of 1 / (n + 2)
 
 
-def test_rows_are_remembered_by_both_distances_and_with_a_network(wine, monkeypatch):
-    monkeypatch.setattr(tuned, "worthwhile_weights", lambda members: np.eye(len(members))[-1])
-    monkeypatch.setattr(tuned, "JOINED_ROWS", (178, 178))
+def test_rows_are_remembered_by_both_distances(wine):
     search = LTCNClassifierCV(inner="slopes", pairs=False).fit(*wine)
     tried = [(params["terms"], params["cases"]) for params in search.cv_results_["params"]]
-    assert tried == [(None, False), (5, False), (None, True), (None, "axes"), (None, "joined")]
-    alone = LTCNClassifier(inner="slopes", cases=True).fit(*wine)
-    np.testing.assert_allclose(search.predict_proba(wine[0]), alone.predict_proba(wine[0]), atol=1e-9)
-
-
-@pytest.mark.parametrize("sizes", [(0, 177), (179, 200)])
-def test_few_and_many_rows_are_remembered_apart_alone(wine, monkeypatch, sizes):
-    monkeypatch.setattr(tuned, "JOINED_ROWS", sizes)
-    search = LTCNClassifierCV(inner="slopes", pairs=False, terms=None).fit(*wine)
-    assert [params["cases"] for params in search.cv_results_["params"]] == [False, True, "axes"]
+    assert tried == [(None, False), (5, False), (None, True), (None, "axes")]
 
 
 def test_many_concepts_are_compared_by_straight_distances_alone(rng):
@@ -181,16 +169,14 @@ def wavy(rng):
         yield X, np.digitize(score, [0.4, 0.8])
 
 
-@pytest.mark.parametrize(("place", "scipys"), [(1, "euclidean"), (2, "cityblock")])
-def test_many_rows_are_remembered_for_what_the_rest_of_the_stack_leaves(place, scipys, wavy, monkeypatch):
+@pytest.mark.parametrize("place", [1, 2])
+def test_many_rows_are_remembered_for_what_the_rest_of_the_stack_leaves(place, wavy, monkeypatch):
     """The rest is a fit without them; what it leaves of the rows, each from outside, is their kernel ridge."""
     X, y = wavy
     given = {"inner": "slopes", "terms": None}
     rest = LTCNClassifierCV(cases=False, **given).fit(X[:300], y[:300])
     tried = []
-    monkeypatch.setattr(
-        tuned, "worthwhile_weights", lambda members: tried.extend(members) or np.eye(len(members))[place]
-    )
+    monkeypatch.setattr(tuned, "stack_weights", lambda members: tried.extend(members) or np.eye(len(members))[place])
     model = LTCNClassifierCV(**given).fit(X[:300], y[:300])
     found, said = tried[place], rest.fitted_.raw(X)
     rows, outside = found.network.judges, found.ground.scores.raw
@@ -198,6 +184,7 @@ def test_many_rows_are_remembered_for_what_the_rest_of_the_stack_leaves(place, s
     np.testing.assert_allclose(raw, np.vstack([said, outside]), atol=1e-9)
     # Everything is linear in what is said of rows, so that their own kernel ridge is what is added.
     z, new = (found.model.readout.metric(found.model.concepts(part)) for part in (rows.X, X))
+    scipys = CDIST[found.model.readout.metric.distance]
     a, q = bordered(np.exp(-cdist(z, z, scipys)), np.eye(3)[rows.codes] - outside, np.full(300, found.solved.alpha))
     expected = said + np.exp(-cdist(new, z, scipys)) @ a + q
     np.testing.assert_allclose(model.fitted_.raw(X), expected, atol=1e-6)
@@ -321,15 +308,23 @@ def test_members_that_tell_little_but_are_asked_anyway_are_not_left_out(rng):
     assert 0 < stack_weights(members)[0] < LEAST_WEIGHT
 
 
-@pytest.mark.parametrize(("shared", "asked"), [(0.8, False), (0.0, True)])
-def test_a_member_that_is_costly_to_ask_must_be_worth_it(rng, shared, asked):
-    """Both have a weight of their own; where they share most of their errors, one of them hardly lowers the loss."""
-    codes, weight = rng.integers(0, 2, 4000), np.ones(4000)
-    target, error = np.eye(2)[codes], rng.normal(size=(4000, 2))
-    other = target + shared * error + 0.9 * rng.normal(size=(4000, 2))
-    stack = [member(target + error, codes, weight), member(other, codes, weight, costly=True)]
-    assert stack_weights(stack)[1] > 0
-    assert (worthwhile_weights(stack)[1] > 0) == asked
+def test_of_many_members_that_are_all_light_some_stay(rng):
+    """Each of twelve that err alike would have less than a tenth of all weight: they must not all be left out."""
+    codes, weight = rng.integers(0, 3, 900), np.ones(900)
+    raws = [np.eye(3)[codes] + rng.normal(size=(900, 3)) for _ in range(12)]
+    found = stack_weights([member(raw, codes, weight) for raw in raws])
+    assert found.sum() == pytest.approx(1)
+    assert np.count_nonzero(found) > 1
+    assert found[found > 0].min() >= LEAST_WEIGHT
+
+
+def test_a_model_that_reads_no_iteration_has_one_for_scikit_learn(wine, monkeypatch):
+    """Its checks ask for one; the outer weights say that none is read."""
+    monkeypatch.setattr(tuned, "stack_weights", lambda members: np.eye(len(members))[1])
+    model = LTCNClassifierCV(inner="slopes", terms=None, pairs=False).fit(*wine)
+    assert model.n_iter_ == 1
+    assert model.trajectory(wine[0]).shape[1] == len(model.outer_weights_) == 1
+    assert not model.outer_weights_.any()
 
 
 def test_the_stack_is_one_network(wine):

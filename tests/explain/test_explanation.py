@@ -131,7 +131,7 @@ def test_stacks_and_cases_of_the_papers_data_add_up(paper_data, estimator):
 def test_members_that_share_a_network_share_its_concepts(wine):
     X, y = wine
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.5))
+        patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.5))
         model = LTCNClassifierCV(inner="slopes", terms=None, pairs=False).fit(X[::4], y[::4])
     assert len(model.fitted_.members) == 3
     assert len(model.fitted_.networks) == 1

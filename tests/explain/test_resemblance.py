@@ -19,13 +19,13 @@ def model(problem):
     """Return a stack of remembered rows in regions of at most 150, by both distances."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions.cut_boxes, "__defaults__", (150,))
-        patch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.2))
+        patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.2))
         return LTCNClassifierCV(inner="slopes", terms=None, max_iter=2).fit(*problem)
 
 
 def test_what_tells_the_classes_apart_makes_rows_alike(model):
     frame = model.resemblance()
-    assert frame.distance.unique().tolist() == ["straight", "axes"]
+    assert frame.distance.unique().tolist() == ["squared", "axes"]
     assert frame.groupby("distance").share.sum().tolist() == pytest.approx([1, 1])
     assert frame.groupby("distance").concept.first().tolist() == ["x0", "x0"]
 

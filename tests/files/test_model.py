@@ -128,7 +128,7 @@ def test_stacks_come_back_to_the_last_bit(name, wine, tmp_path):
 @pytest.fixture
 def shared(wine, monkeypatch):
     """Return a stack of one network that is read three times, without cases and with those of both distances."""
-    monkeypatch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.5))
+    monkeypatch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.5))
     return LTCNClassifierCV(inner="slopes", max_iter=3, terms=None, pairs=False).fit(*wine)
 
 
@@ -137,7 +137,7 @@ def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
     loaded = cogmap.load(model.save(tmp_path / "model.cogmap"))
     for each in (model, loaded):
         first, *others = (member for member, _ in each.fitted_.members)
-        assert [other.readout.metric.distance for other in others] == ["straight", "axes"]
+        assert [other.readout.metric.distance for other in others] == ["squared", "axes"]
         assert all(other.network is first.network for other in others)
         assert all(other.concepts is first.concepts for other in others)
         assert len(each.fitted_.networks) == 1
@@ -145,8 +145,9 @@ def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
     assert_same(loaded, model, wine[0])
 
 
-def test_metrics_of_regions_come_back_to_the_last_bit(tmp_path):
-    model, X, _ = own_metrics.fitted_stack()
+@pytest.mark.parametrize("heard", ["straight", "squared"])
+def test_metrics_of_regions_come_back_to_the_last_bit(heard, tmp_path):
+    model, X, _ = own_metrics.fitted_stack(heard)
     path = model.save(tmp_path / "model.cogmap")
     assert_same(cogmap.load(path), model, X)
     found = np.diff(reader.scores(reader.read(path), X))[:, 0]

@@ -28,7 +28,7 @@ def sound(iris, tmp_path_factory):
     """Return the content of a sound file with all kinds of parts, and a way to load an edited one."""
     folder = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.2))
+        patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.2))
         model = LTCNClassifierCV(max_iter=3, terms=(None, 3)).fit(iris[0][::4], iris[1][::4])
     assert {type(member.readout) for member, _ in model.fitted_.members} >= {ShrunkReadout, RegionReadout}
     content = model.save(folder / "sound.cogmap").read_bytes()
@@ -121,7 +121,7 @@ EDITS = [
     (f"{FITTED}_network_names", ["a", "a"], "_network_names must be one name for each network"),
     (f"{READOUT}type", "os.system", "type must be one of states, innovations, increments, cases, pairs, regions"),
     (f"{READOUT}type", "states", "value lacks 'bias'"),
-    (f"{REGIONS}metric.distance", "turned", "distance must be one of straight, axes"),
+    (f"{REGIONS}metric.distance", "turned", "distance must be one of straight, squared, axes"),
 ]
 
 
@@ -138,12 +138,16 @@ def test_what_does_not_fit_is_refused(sound, path, value, sentence):
 def test_a_metric_without_a_distance_is_straight(sound, iris):
     """Earlier files do not name it."""
     content, load = sound
-    for path, same in ((REGIONS, True), (AXES, False)):
+
+    def scores(distance):
         document = mutations.document_of(content)
-        metric, _ = at(document, resolved(content, f"{path}metric.distance"))
+        metric, _ = at(document, resolved(content, f"{REGIONS}metric.distance"))
         del metric["distance"]
-        found = load(mutations.sealed(document, load_tensors(content)))
-        assert (found.decision_function(iris[0]) == load(content).decision_function(iris[0])).all() == same
+        metric |= {"distance": distance} if distance else {}
+        return load(mutations.sealed(document, load_tensors(content))).decision_function(iris[0])
+
+    assert (scores(None) == scores("straight")).all()
+    assert (scores(None) != scores("squared")).any()
 
 
 def _one_knot(lengths):

@@ -35,7 +35,10 @@ def iris():
 
 @pytest.fixture(scope="session")
 def stack(iris):
-    return LTCNClassifierCV(terms=None, pairs=False).fit(iris.drop(columns="target"), iris["target"])
+    """Return a stack of networks and remembered rows alike."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.25))
+        return LTCNClassifierCV(terms=None, pairs=False).fit(iris.drop(columns="target"), iris["target"])
 
 
 @pytest.fixture(scope="session")

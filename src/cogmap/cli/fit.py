@@ -120,5 +120,5 @@ def summarised(classifier: Any, n_rows: int) -> dict[str, Any]:
         "classes": classifier.classes_,
         "columns": sorted(columns, key=lambda column: -column["relevance"]),
         "concepts": len(classifier.classifier_.concept_names_),
-        "iterations": classifier.classifier_.n_iter_,
+        "iterations": classifier.classifier_.fitted_.n_iter,
     }

@@ -106,12 +106,6 @@ CASE_SAMPLES = (400, 800)
 With 1,600 instead of 800 fits of 1,000 to 6,000 rows cost 10 % more, and on 32 sets accuracy and log loss are the same.
 """
 
-JOINED_ROWS = (1000, 6000)
-"""Rows that `LTCNClassifierCV` remembers together with a network's innovations too: one matrix has all of them.
-
-Fewer rows gained nothing on 40 sets of up to 1,000.
-"""
-
 CASE_CONCEPTS = 1000
 """Most concepts of a network in which rows are remembered: their metric is a matrix of the concepts."""
 
@@ -184,10 +178,14 @@ that neither confirms it. With gradients of 200 rows a fit costs 3 % more; log l
 higher by .0005, which is noise.
 """
 
-AXES_UNITS = (1.0, 2.0, 4.0, 8.0)
-"""Candidates for how many times as large such distances are: the nearer the rows, the less far each is to be heard.
+UNITS = (1.0, 2.0, 4.0, 8.0)
+"""Candidates for how many times as large distances are: the nearer the rows, the less far each is to be heard.
 
 One size for all is worse by .001 in log loss on the same sets, .0023 on that half, which was looked at here too.
+"""
+
+ROUGH_ROWS = 1000
+"""Rows from which straight distances may be heard straight, and not squared: fewer do not show how rough classes are.
 """
 
 PAIR_ROWS = 100

@@ -126,7 +126,10 @@ class NetworkClassifier(Explainable, ClassifierMixin, BaseEstimator):
         return probability
 
     def trajectory(self, X: ArrayLike) -> Array:
-        """Return the states A⁰ … A^n_iter_ of each row, shape (n_samples, n_iter_ + 1, n_concepts)."""
+        """Return the states A⁰ … of each row, as many as are read: shape (n_samples, n_iter_ + 1, n_concepts).
+
+        Of a stack that reads no iteration these are A⁰ alone, although its ``n_iter_`` is 1.
+        """
         check_is_fitted(self)
         return self.fitted_.states(checked_rows(self, X, reset=False))
 

@@ -65,8 +65,9 @@ class Explainable:
         -------
         pandas.DataFrame
             Columns ``network``, ``distance``, ``concept`` and ``share``, the largest first. A distance along ``"axes"``
-            is a sum over concepts, of which it is the share; of a ``"straight"`` one it is that of its square. Each
-            network in whose concepts rows are remembered, and each distance, has a metric of its own.
+            is a sum over concepts, of which it is the share; of a ``"straight"`` one it is that of its square, and of a
+            ``"squared"`` one of itself. Each network in whose concepts rows are remembered, and each distance, has a
+            metric of its own.
         """
         check_is_fitted(self)
         return resemblance_frame(self.fitted_)

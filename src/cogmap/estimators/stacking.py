@@ -26,9 +26,6 @@ LEAST_WEIGHT = 0.1
 MOST_CONCEPTS = {"straight": CASE_CONCEPTS, "axes": AXES_CONCEPTS}
 """Most concepts in which rows are compared by a distance."""
 
-WORTH = 0.03
-"""Share by which the log loss must fall for members that are costly to ask."""
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -57,11 +54,6 @@ class Candidate:
     def scores(self) -> JudgeScores:
         """Leave-one-out scores of the rows that judge, on the scale of the one-hot."""
         return self.network.scores
-
-    @property
-    def costly(self) -> bool:
-        """Whether a prediction compares a row with all others: those remembered with a network have no regions."""
-        return bool(self.params["cases"] == "joined")
 
     def comparable(self, distance: Distance) -> bool:
         """Say whether its concepts are few enough for rows to be compared in them by a distance."""
@@ -132,30 +124,17 @@ def stack_weights(members: Sequence[Candidate]) -> Array:
         factors = calibrate(tried, judged, np.r_[start[kept], 1.0], len(kept))[:-1]
         rest = [members[i] for i in kept.tolist()]
         added_to = {id(model) for one in rest if one.ground is not None for model, _ in one.ground.members}
-        enough = (factors >= LEAST_WEIGHT * factors.sum()) | [id(one.model) in added_to for one in rest]
         if not factors.any():
             break
+        light = factors < LEAST_WEIGHT * factors.sum()
+        if light.all():  # they are many: one of them goes at a time
+            light = np.arange(len(light)) == factors.argmin()
+        enough = ~light | np.array([id(one.model) in added_to for one in rest])
         if enough.all():
             weights[kept] = factors / factors.sum()
             return weights
         kept = kept[enough]
     return start
-
-
-def worthwhile_weights(members: Sequence[Candidate]) -> Array:
-    """Return the weights of a stack; members that are costly to ask have some only if they lower its loss enough."""
-    weights, costly = stack_weights(members), np.array([member.costly for member in members])
-    if not weights[costly].any() or costly.all():
-        return weights
-    fewer = np.zeros(len(members))
-    fewer[~costly] = stack_weights([member for member in members if not member.costly])
-    return fewer if fewer.any() and _loss(members, fewer) < (1 + WORTH) * _loss(members, weights) else weights
-
-
-def _loss(members: Sequence[Candidate], weights: Array) -> float:
-    judged, between, _ = together(members, weights)
-    decision = decide(judged, between, "accuracy", ONE_HOT, corrected=False)
-    return log_loss(decision(judged.raw), judged.codes, judged.weight)
 
 
 def least_squares(members: Sequence[JudgeScores]) -> Array:

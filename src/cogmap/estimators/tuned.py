@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.concepts.concepts import Concepts
-from ..core.constants import CASE_CONCEPTS, JOINED_ROWS, METRIC_FOLDS, TERM_CONCEPTS, TERMS
+from ..core.constants import CASE_CONCEPTS, METRIC_FOLDS, TERM_CONCEPTS, TERMS
 from ..core.decision.decision import Decision, decide
-from ..core.fit.fit import Groundwork, NetworkFit, fit_network, joined, remember, remember_many
+from ..core.fit.fit import Groundwork, NetworkFit, fit_network, remember, remember_many
 from ..core.fit.fitted import distinct_networks, joint_outer
 from ..core.fit.model import Settings, Summary
 from ..core.fit.network import concepts_of
@@ -44,8 +44,8 @@ from .stacking import (
     groundwork,
     loo_scores,
     spelled_out,
+    stack_weights,
     together,
-    worthwhile_weights,
 )
 
 TIE = 1e-9
@@ -55,7 +55,7 @@ CASES: dict[Distance, bool | str] = {"straight": True, "axes": "axes"}
 """What results call remembered rows, by the distance in which they are compared."""
 
 MOST_FURTHER = len(CASES) + 2
-"""Most members beside the grid: remembered rows, those that are read together with a network, and pairs."""
+"""Most members beside the grid: remembered rows, pairs, and in files of earlier versions rows beside a network."""
 
 
 class LTCNClassifierCV(NetworkClassifier):
@@ -83,10 +83,10 @@ class LTCNClassifierCV(NetworkClassifier):
         Largest number of iterations; the useful number is chosen in any case.
     cases : {"auto", False}, default="auto"
         Whether training rows are remembered, for problems where neighbours matter: each row is compared with at most
-        3,000 of them, in metrics that the classes teach, one of straight distances and, of up to 64 concepts, one of
-        distances along the axes. ``"auto"`` remembers at most 100,000 rows, and 1,000 to 6,000 with a network too, as
-        `LTCNClassifier` does, if the log loss falls by 3 % with them; those with a weight are stored. More than 6,000
-        are left out, and have no row in ``cv_results_``, where some of them save nothing beside the rest of the stack.
+        3,000 of them, in metrics that the classes teach, one of straight distances or their squares and, of up to 64
+        concepts, one of distances along the axes. ``"auto"`` remembers at most 100,000 rows; those with a weight are
+        stored. More than 6,000 are left out, and have no row in ``cv_results_``, where some of them save nothing beside
+        the rest of the stack.
     pairs : {"auto", False}, default="auto"
         Whether the best network without terms is also read by curves of its concepts and by surfaces of those pairs of
         concepts that matter, for problems with sharp bends and interactions. The stack gives it weight only if
@@ -169,6 +169,11 @@ feature_importances_, fitted_
         self.knowledge = knowledge
         self.n_jobs = n_jobs
 
+    @property
+    def n_iter_(self) -> int:
+        """Number of iterations in use, and 1 where only remembered rows and curves are: scikit-learn asks for it."""
+        return max(1, self.fitted_.n_iter)
+
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit every configuration, then combine them.
 
@@ -209,15 +214,12 @@ feature_importances_, fitted_
         with one_blas_thread():
             # Passes over many rows are side by side themselves, and some sources have one place at a time.
             workers = self._workers() if source.single else 1
-            networks: list[Candidate] = []
-            for network in side_by_side(fitted, each, workers):
-                networks = self._lean([*networks, network], source)
+            networks = list(side_by_side(fitted, each, workers))
             pairs = self._with_pairs(source, census, networks) if self.pairs else []
             candidates = list(networks)
             if self.cases:
                 ground = self._ground([*networks, *pairs], source.n_rows)
                 candidates += self._remembered(source, census, networks, ground, workers)
-                candidates += self._joined(source, census, networks)
             candidates += pairs
         self._combine(candidates)
 
@@ -283,28 +285,6 @@ feature_importances_, fitted_
         [settings] = self._member({name: reader.params[name] for name in GRID} | {"terms": TERMS}).settings(census)
         return settings
 
-    def _joinable(self, source: Source[Rows], networks: Sequence[Candidate]) -> Candidate | None:
-        """Return the best network without terms, if its rows are neither few nor many."""
-        if not self.cases or not source.single or not JOINED_ROWS[0] <= source.n_rows <= JOINED_ROWS[1]:
-            return None
-        plain = [c for c in networks if c.params["terms"] is None]
-        return next(iter(self._readers(plain, source.n_rows)), None)
-
-    def _lean(self, networks: Sequence[Candidate], source: Source[Rows]) -> list[Candidate]:
-        """Let go of innovations that will not be read again: of many networks they would take much memory."""
-        best = self._joinable(source, networks)
-        return [c if c is best else replace(c, network=c.network.lean) for c in networks]
-
-    def _joined(self, source: Source[Rows], census: Range, networks: Sequence[Candidate]) -> list[Candidate]:
-        """Read the best network without terms together with remembered rows, where these are neither few nor many."""
-        start = time.perf_counter()
-        best = self._joinable(source, networks)
-        if best is None:
-            return []
-        [settings] = self._member({name: best.params[name] for name in GRID}).settings(census)
-        fit = joined(source, census, settings, best.network)
-        return [self._candidate(best.params | {"cases": "joined"}, fit, start)]
-
     def _with_pairs(self, source: Source[Rows], census: Range, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Read the best network without terms by curves and surfaces, if there is one and rows are enough."""
         plain, start = [c for c in candidates if c.params["terms"] is None], time.perf_counter()
@@ -320,7 +300,7 @@ feature_importances_, fitted_
         best = self._best(candidates)
         weights = np.array([float(c is best) for c in candidates])
         if self.combine == "stack":
-            stacked = worthwhile_weights(candidates)
+            stacked = stack_weights(candidates)
             weights = stacked if stacked.any() else weights
         judged, between, constant = together(candidates, weights)
         decision = decide(judged, between, self._metric(), ONE_HOT)

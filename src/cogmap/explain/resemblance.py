@@ -1,8 +1,8 @@
 """What makes rows alike for a model: how far each concept counts in its metrics, and the rules of its regions.
 
-Distances are ‖(a − v) L‖ of initial states a and v, straight ones or sums along the axes. The diagonal of L Lᵀ says how
-far each concept counts by itself in a straight one; in a sum it is the diagonal of L, which has no other entries. Where
-regions have metrics of their own, each counts as far as it has cases.
+Distances are ‖(a − v) L‖ of initial states a and v, straight ones, their squares, or sums along the axes. The
+diagonal of L Lᵀ says how far each concept counts by itself in a straight one or its square; in a sum it is the diagonal
+of L, which has no other entries. Where regions have metrics of their own, each counts as far as it has cases.
 """
 
 from typing import Any

@@ -34,7 +34,7 @@ def overview(subject: Subject) -> dict[str, Any]:
             for name, count, trained in zip(subject.classes, counts, network.class_count_, strict=True)
         ],
         "n_concepts": len(network.concept_names_),
-        "n_iterations": int(network.n_iter_),
+        "n_iterations": network.fitted_.n_iter,
         "networks": _networks(subject.model.fitted_),
         "n_remembered": _remembered(subject.model.fitted_),
         "parameters": _parameters(network),

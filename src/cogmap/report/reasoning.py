@@ -39,7 +39,7 @@ def dynamics(subject: Subject) -> dict[str, Any]:
         "unique": bool(verdict.unique),
         "contraction": float(verdict.contraction),
         "largest_move": verdict.moves.tolist(),
-        "n_iterations_read": int(network.n_iter_),
+        "n_iterations_read": network.fitted_.n_iter,
     }
 
 

@@ -19,7 +19,7 @@ X, Y = load_wine(return_X_y=True)
 def stack():
     """Return a stack of two networks, one of them read twice, without cases and with those of one distance."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.array([0.5, 0.3, 0.0, 0.4]))
+        patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.array([0.5, 0.3, 0.0, 0.4]))
         fitted = LTCNClassifierCV(max_iter=3, terms=None, pairs=False).fit(X, Y).fitted_
     assert [isinstance(model.readout, RegionReadout) for model, _ in fitted.members] == [False, False, True]
     return fitted

@@ -18,6 +18,7 @@ from tests.core.problems import increments_of
 from tests.core.trajectory.test_innovations import applied, fit
 
 WEIGHTS = ["ones", "whole", "fractional"]
+CDIST = {"straight": "euclidean", "squared": "sqeuclidean", "axes": "cityblock"}
 
 
 def weights(kind, n, rng):

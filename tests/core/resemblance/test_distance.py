@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from cogmap.core.resemblance.distance import PART, Metric, coordinates, kernel, lower_kernel, resemblance
-from tests.core.resemblance.test_metric import CDIST, similar, some_metric
+from tests.core.resemblance.test_cases import CDIST
+from tests.core.resemblance.test_metric import similar, some_metric
 
 
 @pytest.mark.parametrize("n", [1, PART, PART + 1, 3 * PART])

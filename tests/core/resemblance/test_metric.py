@@ -19,7 +19,7 @@ from cogmap.core.resemblance.metric import (
     spread,
     taught_metric,
 )
-from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
+from tests.core.resemblance.test_cases import CDIST, WEIGHTS, bordered, weights
 
 
 def examples(rng, n=60, m=4, kind="fractional"):
@@ -30,13 +30,13 @@ def examples(rng, n=60, m=4, kind="fractional"):
 
 
 KINDS = [Kind(False), Kind(True), Kind(True, "axes")]
-CDIST = {"straight": "euclidean", "axes": "cityblock"}
+TEACHERS = ["squared", "axes"]
 
 
-def some_metric(rng, m=4, distance="straight"):
+def some_metric(rng, m=4, distance="squared"):
     if distance == "axes":
         return Metric(rng.random(m), np.diag(rng.uniform(0.5, 2, m)), distance)
-    return Metric(rng.random(m), np.eye(m) + rng.normal(size=(m, m)) / 5)
+    return Metric(rng.random(m), np.eye(m) + rng.normal(size=(m, m)) / 5, distance)
 
 
 def similar(metric, one, other):
@@ -83,7 +83,7 @@ def test_the_penalty_is_that_of_the_least_error(start, rng, monkeypatch):
 
 
 @pytest.mark.parametrize(("most", "at"), [(60, range(30)), (6, [0, 14, 29])])
-@pytest.mark.parametrize("distance", CDIST)
+@pytest.mark.parametrize("distance", TEACHERS)
 def test_directions_are_the_outer_products_of_gradients(distance, most, at, rng, monkeypatch):
     """Against central differences of the scores; a row's resemblance to itself has no gradient."""
     monkeypatch.setattr(metrics, "METRIC_GRADIENTS", {29: 1, 30: most})
@@ -125,7 +125,7 @@ def test_of_many_rows_some_say_how_scores_change_along_axes(rng, monkeypatch):
 
 def test_directions_of_single_concepts_are_the_diagonal(rng):
     rows, _ = examples(rng, 30)
-    ridge = Ridge.of(rows, Metric(rng.random(4), np.diag(rng.uniform(0.5, 2, 4))))
+    ridge = Ridge.of(rows, Metric(rng.random(4), np.diag(rng.uniform(0.5, 2, 4)), "squared"))
     a = rng.normal(size=(30, 3))
     expected = np.diag(np.diagonal(ridge.directions(a, False)))
     np.testing.assert_allclose(ridge.directions(a, True), expected, rtol=1e-12)
@@ -160,7 +160,7 @@ def test_the_first_metric_has_unit_mean_square_distance(kind, rng):
 
 
 @pytest.mark.parametrize("n", [40, 700, 2000, pytest.param(7000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("distance", CDIST)
+@pytest.mark.parametrize("distance", TEACHERS)
 def test_a_learned_metric_forgets_what_is_noise(distance, n, rng):
     rows, codes = examples(rng, n, kind="ones")
     every = learn_metrics(rows, codes, distance)
@@ -175,7 +175,7 @@ def test_a_learned_metric_forgets_what_is_noise(distance, n, rng):
         assert alone == ([True] if distance == "axes" else [False, True])
 
 
-@pytest.mark.parametrize("distance", CDIST)
+@pytest.mark.parametrize("distance", TEACHERS)
 def test_a_fold_is_judged_by_a_metric_that_knows_nothing_of_it(distance, rng):
     """Where noise is all there is, honest scores are no better than the shares of the classes."""
     noise = Examples(rng.random((120, 30)), np.eye(2)[rng.integers(0, 2, 120)], np.ones(120))

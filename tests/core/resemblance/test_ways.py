@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,10 +15,10 @@ from cogmap.core.network.reasoning import Network
 from cogmap.core.readout.terms import raw_scores
 from cogmap.core.resemblance import metric, regions
 from cogmap.core.resemblance import ways as ways_module
-from cogmap.core.resemblance.metric import Examples
+from cogmap.core.resemblance.metric import Examples, spread
 from cogmap.core.resemblance.ways import LOOK, best_way, ways
 from cogmap.core.sums.space import NUMPY
-from tests.core.resemblance.test_cases import WEIGHTS, bordered, weights
+from tests.core.resemblance.test_cases import CDIST, WEIGHTS, bordered, weights
 
 
 def problem(rng, n, kind="ones"):
@@ -39,29 +40,31 @@ def fit_regions(rows, codes, unit, distance="straight"):
 
 @cache
 def fitted_in_small_regions(n, kind, distance):
-    """Return rows, new rows and their fit, which is that of every space."""
+    """Return rows, new rows and their fit, heard by one distance, which is that of every space."""
     rng = np.random.default_rng(0)
     rows, codes, unit = problem(rng, n, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions.cut_boxes, "__defaults__", (50,))
+        patch.setitem(ways_module.HEARD, distance, (distance,))
         return rows, rng.random((30, 3)), fit_regions(rows, codes, unit, distance)
 
 
 @pytest.mark.parametrize(("n", "kind"), [*((120, kind) for kind in WEIGHTS), (900, "fractional")])
-@pytest.mark.parametrize(("distance", "scipys"), [("straight", "euclidean"), ("axes", "cityblock")])
-def test_scores_are_those_of_the_kernel_ridge_of_each_region(distance, scipys, n, kind, space):
+@pytest.mark.parametrize("distance", CDIST)
+def test_scores_are_those_of_the_kernel_ridge_of_each_region(distance, n, kind, space):
     rows, new, fit = fitted_in_small_regions(n, kind, distance)
     network = Network(np.zeros((3, 3)), np.zeros(3), 0.8, ACTIVATIONS["sigmoid"])
     readout = fit.readout
+    assert readout.metric.distance == distance
     region, of_new = readout.boxes.codes(rows.initial), readout.boxes.codes(new)
     scores, resembles = np.zeros((30, 2)), np.zeros((30, n))
     for k in range(len(readout.ends)):
         own = region == k
         cases = readout.metrics[k](rows.initial[own])
         assert len(cases) <= 50
-        among = np.exp(-cdist(cases, cases, scipys))
+        among = np.exp(-cdist(cases, cases, CDIST[distance]))
         a, q = bordered(among, rows.target[own], fit.alpha / rows.weight[own])
-        alike = np.exp(-cdist(readout.metrics[k](new), cases, scipys))
+        alike = np.exp(-cdist(readout.metrics[k](new), cases, CDIST[distance]))
         scores[of_new == k] = (alike @ a + q)[of_new == k]
         resembles[:, readout.regions[k]] = np.where(of_new[:, None] == k, alike, 0)
         np.testing.assert_allclose(fit.fitted[own], among @ a + q, atol=1e-6)
@@ -91,8 +94,14 @@ def saved(rows, known, outside):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("informed", [False, True])
 def test_of_many_rows_the_kind_of_metric_is_that_which_saves_most(informed, seed, many, monkeypatch):
-    """Each kind alone, by rows that are left out, beside what is known."""
+    """Each kind alone, in the regions of the first, by rows that are left out, beside what is known."""
     monkeypatch.setattr(ways_module, "COMPARED_REGIONS", (99, 99))
+    first = []
+    monkeypatch.setattr(
+        ways_module,
+        "cut_boxes",
+        lambda *given: first[0] if first else first.append(regions.cut_boxes(*given)) or first[0],
+    )
     rng = np.random.default_rng(seed)
     rows, codes, unit = problem(rng, 700, "fractional")
     if seed:
@@ -152,23 +161,54 @@ def test_few_rows_of_a_region_choose_for_all(folds, monkeypatch):
 
 
 @pytest.mark.parametrize("sharp", [1, 3, 9, 27])
-def test_distances_along_axes_are_as_large_as_errs_least(sharp, monkeypatch):
-    """Each size alone, by the squared error of rows that are left out: the first that the next does not undercut."""
+@pytest.mark.parametrize("distance", ["straight", "axes"])
+def test_distances_are_heard_as_errs_least(distance, sharp, monkeypatch):
+    """Each kind and size alone, by the squared error of those who choose: none that is near errs less."""
+    monkeypatch.setattr(ways_module, "ROUGH_ROWS", 500)
+    # One penalty for all: walks over penalties would begin elsewhere.
+    walk = ways_module._penalty
+    monkeypatch.setattr(ways_module, "_penalty", lambda folds, start, hopeless=0.0: walk(folds, start, -1.0))
+    assert next(folds for most, folds in metric.METRIC_FOLDS.items() if most >= 500) == 3
     rng = np.random.default_rng(sharp)
     initial = rng.random((500, 2))
     codes = (np.sin(3 * sharp * initial[:, 0]) + 0.3 * rng.normal(size=500) > 0).astype(np.intp)
     rows, ones = Examples(initial, np.eye(2)[codes], np.ones(500)), np.ones(500)
-    found, errors = fit_regions(rows, codes, ones, "axes"), []
-    for size in ways_module.AXES_UNITS:
-        monkeypatch.setattr(ways_module, "AXES_UNITS", (size,))
-        alone = fit_regions(rows, codes, ones, "axes")
-        errors.append(((alone.outside - rows.target) ** 2).sum())
-        monkeypatch.undo()
-        if alone.readout.metric.map[0, 0] == found.readout.metric.map[0, 0]:
-            break
-    assert errors[-1] == min(errors)
-    # A size begins with the penalty of the last: a walk to the next may end where it would save less than its worth.
-    assert ((found.outside - rows.target) ** 2).sum() == pytest.approx(errors[-1], rel=METRIC_WORTH)
+    found, places, errors = fit_regions(rows, codes, ones, distance).readout.metric, {}, {}
+    choosing = spread(codes)[::3]
+    for heard, (place, size) in product(ways_module.HEARD[distance], enumerate(ways_module.UNITS)):
+        with monkeypatch.context() as patch:
+            patch.setitem(ways_module.HEARD, distance, (heard,))
+            patch.setattr(ways_module, "UNITS", (size,))
+            alone = fit_regions(rows, codes, ones, distance)
+        errors[heard, place] = ((alone.outside - rows.target)[choosing] ** 2).sum()
+        places[heard, alone.readout.metric.map[0, 0]] = place
+    place = places[found.distance, found.map[0, 0]]
+    near = [error for (heard, other), error in errors.items() if abs(other - place) <= (heard == found.distance)]
+    assert errors[found.distance, place] == min(near)
+
+
+def test_few_rows_do_not_say_that_straight_distances_are_better(monkeypatch):
+    rng = np.random.default_rng(0)
+    initial = rng.random((300, 2))
+    codes = (np.floor(4 * initial).sum(axis=1) % 2).astype(np.intp)
+    rows, found = Examples(initial, np.eye(2)[codes], np.ones(300)), []
+    for enough in (300, 301):
+        monkeypatch.setattr(ways_module, "ROUGH_ROWS", enough)
+        found.append(fit_regions(rows, codes, np.ones(300)).readout.metric.distance)
+    assert found == ["straight", "squared"]
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+def test_straight_distances_are_squared_where_classes_are_smooth(smooth, monkeypatch):
+    """Rows of a smooth score, and of one that jumps from cell to cell."""
+    monkeypatch.setattr(ways_module, "ROUGH_ROWS", 600)
+    rng = np.random.default_rng(1)
+    initial = rng.random((600, 2))
+    board = np.sign(np.sin(14 * initial[:, 0]) * np.sin(14 * initial[:, 1])) + 0.7 * rng.normal(size=600)
+    codes = ((initial.sum(axis=1) - 1 + 0.2 * rng.normal(size=600) if smooth else board) > 0).astype(np.intp)
+    rows = Examples(initial, np.eye(2)[codes], np.ones(600))
+    found = fit_regions(rows, codes, np.ones(600), "straight").readout.metric.distance
+    assert found == ("squared" if smooth else "straight")
 
 
 @pytest.mark.parametrize("n", [150, 900, pytest.param(2500, marks=pytest.mark.slow)])
@@ -218,8 +258,9 @@ def test_regions_have_metrics_of_their_own_where_these_err_less(folds, space):
     for k, found in enumerate(metrics):
         z, there = found(rows.initial[region == k]), fit.readout.boxes.codes(new) == k
         penalty = fit.alpha / rows.weight[region == k]
-        a, q = bordered(np.exp(-cdist(z, z)), rows.target[region == k], penalty)
-        expected[there] = np.exp(-cdist(found(new[there]), z)) @ a + q
+        scipys = CDIST[found.distance]
+        a, q = bordered(np.exp(-cdist(z, z, scipys)), rows.target[region == k], penalty)
+        expected[there] = np.exp(-cdist(found(new[there]), z, scipys)) @ a + q
     network = Network(np.zeros((4, 4)), np.zeros(4), 0.8, ACTIVATIONS["sigmoid"])
     said = space.host(raw_scores(fit.readout, space, network, space.put(new)))
     np.testing.assert_allclose(said, expected, atol=1e-6)
@@ -235,7 +276,7 @@ def test_rows_are_judged_in_a_metric_that_others_of_their_region_taught(folds):
             target = rows.target.copy()
             target[judging] = 1 - target[judging]
             changed = replace(judge, all_rows=rows._replace(target=target))
-            found, same = (one.taught_further(way.penalty, 2).metric for one in (judge, changed))
+            found, same = (one.taught_further(way.lesson, 2, way.hearing).metric for one in (judge, changed))
             np.testing.assert_array_equal(found.map, same.map)
     judged = np.concatenate([judge.rows[judge.first :] for judges in way._judges(codes) for judge in judges])
     assert sorted(judged) == list(range(800))
@@ -252,6 +293,7 @@ def test_noise_teaches_regions_no_metric():
         assert way.refined(codes) is way
         # Even if they must, what is said of rows from outside is no better than the shares of the classes.
         patch.setattr(ways_module, "METRIC_WORTH", -9.0)
+        patch.setattr(ways_module, "_penalty", lambda folds, start: (0.0, start))
         outside = way.refined(codes).fit().outside
     assert ((outside - rows.target) ** 2).sum(axis=1).mean() > 0.49
 

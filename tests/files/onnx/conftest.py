@@ -13,7 +13,7 @@ def stack():
     """Return a stack of networks with and without terms, and cases, for text classes."""
     names = np.array(["barolo", "grignolino", "barbera d'été"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.full(len(members), 0.2))
+        patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.2))
         clf = LTCNClassifierCV(terms=(None, 3), max_iter=3).fit(X[TRAIN], names[Y[TRAIN]])
     readouts = {type(model.readout) for model, _ in clf.fitted_.members}
     assert readouts == {ShrunkReadout, IncrementReadout, RegionReadout}

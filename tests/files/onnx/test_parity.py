@@ -46,7 +46,7 @@ def test_every_kind_of_network_scores_as_in_python(kind, parameters, tmp_path):
 
 @pytest.mark.parametrize("scaling", ["halfway", "minmax"])
 def test_curves_and_surfaces_score_as_in_python(scaling, tmp_path, monkeypatch):
-    monkeypatch.setattr("cogmap.estimators.tuned.worthwhile_weights", lambda members: np.eye(len(members))[-1])
+    monkeypatch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.eye(len(members))[-1])
     rows = np.random.default_rng(0).uniform(-1, 1, size=(400, 4))
     clf = LTCNClassifierCV(cases=False, scaling=scaling, activation="tanh").fit(rows, rows[:, 1] * rows[:, 2] > 0)
     assert any(isinstance(model.readout, PairReadout) and len(model.readout.pairs) for model, _ in clf.fitted_.members)
@@ -59,8 +59,9 @@ def test_curves_and_surfaces_score_as_in_python(scaling, tmp_path, monkeypatch):
     np.testing.assert_allclose(margin, explanation.contributions(True), atol=1e-9 * np.abs(margin).max())
 
 
-def test_metrics_of_regions_score_as_in_python(tmp_path):
-    clf, rows, _ = own_metrics.fitted_stack()
+@pytest.mark.parametrize("heard", ["straight", "squared"])
+def test_metrics_of_regions_score_as_in_python(heard, tmp_path):
+    clf, rows, _ = own_metrics.fitted_stack(heard)
     assert_same(clf, rows, run(clf.to_onnx(tmp_path / "model.onnx"), rows))
 
 

@@ -7,7 +7,7 @@
 - ``alpha=0``, or the final state alone: the paper's minimum-norm solution on the raw states.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -35,15 +35,11 @@ LONG = 50
 
 @dataclass(frozen=True)
 class ReadoutFit:
-    """A readout, its leave-one-out scores, and the covariance of the one-hot with its scores from inside.
-
-    `innovations` are those of all rows, where they were looked at.
-    """
+    """A readout, its leave-one-out scores, and the covariance of the one-hot with its scores from inside."""
 
     solved: ReadoutFacts
     scores: JudgeScores
     between: Array
-    innovations: Innovations | None = None
 
     @property
     def error(self) -> float:
@@ -63,9 +59,9 @@ def solve(plan: Draft) -> ReadoutFit:
             return _by_rows(plan, float(alpha))
         return _ridge(plan, float(alpha), n_iter)
     if plan.settings.cases:
-        return with_cases(plan, innovations(plan))
+        return _with_cases(plan, innovations(plan))
     total = plan.census.total
-    candidates, known = [], None
+    candidates = []
     few = total < FEW_ROWS * n_concepts
     # More concepts than innovations leave no room for any iteration, and a ridge reads concepts better.
     if n_concepts < CONCEPTS_PER_ROW * total and not (few and n_concepts > MAX_RANK):
@@ -73,7 +69,7 @@ def solve(plan: Draft) -> ReadoutFit:
         candidates.append(ReadoutFit(*shrink(plan, known, known.designs)))
     if few:
         candidates.append(_by_rows(plan, None))
-    return replace(min(candidates, key=lambda solution: solution.error), innovations=known)
+    return min(candidates, key=lambda solution: solution.error)
 
 
 def _minimum_norm(plan: Draft) -> ReadoutFit:
@@ -129,7 +125,7 @@ def _by_rows(plan: Draft, alpha: float | None) -> ReadoutFit:
     return _judged(plan, block, solved, best.fitted, best.outside)
 
 
-def with_cases(plan: Draft, known: Innovations) -> ReadoutFit:
+def _with_cases(plan: Draft, known: Innovations) -> ReadoutFit:
     """Read innovations together with cases."""
     block = only_block(plan.states)
     weight = block.weight

@@ -24,7 +24,7 @@ from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
 from ..readout.states import ReadoutFacts, inverse_one_hot
 from ..resemblance.distance import Distance
 from ..resemblance.metric import Examples
-from ..resemblance.ways import best_way, ways
+from ..resemblance.ways import Way, best_way, ways
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
 from ..sums.statistics import Range
@@ -34,7 +34,7 @@ from .at_once import ReadoutFit
 from .judges import choose_cases, choose_judges, for_themselves, most_judges
 from .model import Model, Settings, Summary, summarise
 from .network import Draft, draft, initial_states
-from .shrinking import Innovations, innovations, mapped, sample, sample_sizes, shrink
+from .shrinking import innovations, mapped, sample, sample_sizes, shrink
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,6 @@ class NetworkFit:
         Some training rows.
     judges : Rows or None
         The rows that judge, which can be remembered.
-    innovations : Innovations or None
-        Those of all rows, where these may be read again together with remembered rows.
     """
 
     model: Model
@@ -65,17 +63,11 @@ class NetworkFit:
     between: Array
     summary: Summary
     judges: Rows | None
-    innovations: Innovations | None = None
 
     @property
     def alone(self) -> "NetworkFit":
         """The same without the rows."""
-        return replace(self, judges=None, innovations=None)
-
-    @property
-    def lean(self) -> "NetworkFit":
-        """The same without what takes most of the memory: the innovations of all rows."""
-        return replace(self, innovations=None)
+        return replace(self, judges=None)
 
 
 @dataclass(frozen=True)
@@ -125,9 +117,7 @@ def fit_network(
     plan = draft(source, census, settings, concepts)
     if plan.few:
         assert source.whole is not None
-        solution = at_once.solve(plan)
-        fit = _fit(plan, solution, summarise(source.whole), source.whole)
-        return replace(fit, innovations=solution.innovations)
+        return _fit(plan, at_once.solve(plan), summarise(source.whole), source.whole)
     judges, summary = choose_judges(source, census, most_judges(len(census.mass), settings.alpha != "loo"))
     states = source.beside(judges).map(partial(initial_states, plan.concepts), len(plan.reference) + 4)
     if settings.alpha == "loo":
@@ -152,14 +142,6 @@ def _fit(plan: Draft, solution: ReadoutFit, summary: Summary, judges: Rows) -> N
     solved = solution.solved
     model = Model(plan.concepts, plan.network, solved.readout)
     return NetworkFit(model, solved, solution.scores, solution.between, summary, judges)
-
-
-def joined(source: Source[Rows], census: Range, settings: Settings, known: NetworkFit) -> NetworkFit:
-    """Read the innovations of a network, which few rows were fitted with, together with remembered rows."""
-    plan = draft(source, census, settings, known.model.concepts)
-    solution = at_once.with_cases(plan, known.innovations or innovations(plan))
-    model = replace(known.model, readout=solution.solved.readout)
-    return replace(known.alone, model=model, solved=solution.solved, scores=solution.scores, between=solution.between)
 
 
 def remember(
@@ -203,11 +185,10 @@ def _remembered(
     """Fit regions to rows, of which some judge, in the concepts of one of the models."""
     zero, one = known.model.network.activation.ends
     target = inverse_one_hot(rows.codes, rows.n_classes, known.model.network.activation)
-    tried = [
-        (model, way)
-        for model in models
-        for way in ways(Examples(model.concepts(rows.X), target, rows.weight), rows.codes, rows.unit, distance)
-    ]
+    tried: list[tuple[Model, Way]] = []
+    for model in models:
+        examples, first = Examples(model.concepts(rows.X), target, rows.weight), tried[0][1] if tried else None
+        tried += [(model, way) for way in ways(examples, rows.codes, rows.unit, distance, first)]
     if ground is None:
         said = np.broadcast_to(class_shares(rows.codes, rows.weight, rows.n_classes), target.shape)
     else:
@@ -228,7 +209,7 @@ def _remembered(
     if ground is not None and ground.taken:
         outside, between = outside + ground.scores.raw, between + ground.between
     return replace(
-        known.lean,
+        known,
         model=replace(model, readout=fit.readout),
         solved=solved,
         scores=known.scores._replace(raw=outside),

@@ -1,8 +1,9 @@
 """Resemblance of rows, exp(−distance), in the coordinates of a metric.
 
-The distance is straight, or the sum of distances along the axes. Resemblance is then a product over concepts, "x_j is
-about v_j, for every j": what the limit of a forest of random cuts is, and as good as trees where classes change at
-thresholds of single features.
+The distance is straight, the square of that, or the sum of distances along the axes. Of squares, scores are smooth, and
+as many rows say more where classes are smooth too. Of sums, resemblance is a product over concepts, "x_j is about v_j,
+for every j": what the limit of a forest of random cuts is, and as good as trees where classes change at thresholds of
+single features.
 
 Easy to get wrong: a straight distance comes from a product of matrices, and that of a row to itself is rounding, 1e-8
 instead of 0. Distances along the axes are added up one by one, and are exact.
@@ -22,12 +23,12 @@ from ..types import Array
 PART = 96
 """Rows that are compared with all others at a time: what is computed of them stays in the cache."""
 
-Distance = Literal["straight", "axes"]
+Distance = Literal["straight", "squared", "axes"]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """x ↦ coordinates, whose distance is straight or the sum of distances along the axes."""
+    """x ↦ coordinates, and the distance of these: straight, its square, or the sum of distances along the axes."""
 
     mean: Array
     map: Array
@@ -60,7 +61,8 @@ def resemblance(space: Space, metric: Metric, rows: DeviceArray, cases: Array) -
     squared = rows @ space.put(-2 * cases.T)
     squared += xp.sum(rows * rows, axis=1, keepdims=True)
     squared += space.put((cases**2).sum(axis=1))
-    return xp.exp(-xp.sqrt(xp.clip(squared, 0.0, None)))
+    squared = xp.clip(squared, 0.0, None)
+    return xp.exp(-squared if metric.distance == "squared" else -xp.sqrt(squared))
 
 
 def distances(metric: Metric, rows: Array, cases: Array) -> Array:
@@ -71,7 +73,8 @@ def distances(metric: Metric, rows: Array, cases: Array) -> Array:
     squared = rows @ (-2 * cases.T)
     squared += np.einsum("ij,ij->i", rows, rows)[:, None]
     squared += np.einsum("ij,ij->i", cases, cases)
-    return np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
+    np.maximum(squared, 0.0, out=squared)
+    return squared if metric.distance == "squared" else np.sqrt(squared, out=squared)
 
 
 def lower_kernel(metric: Metric, cases: Array, features: Array | None = None) -> Array:

@@ -1,12 +1,13 @@
 """A metric of distance that the classes teach.
 
-A kernel ridge f(x) = q + Σ_i a_i exp(−‖x − v_i‖) is fitted in some metric. The average outer product of its gradients,
+A kernel ridge f(x) = q + Σ_i a_i exp(−d(x, v_i)) is fitted in some metric. The average outer product of its gradients,
 Σ_x ∇f(x) ∇f(x)ᵀ, says along which directions the classes change; its square root is the map to the coordinates of the
 next metric, in which the ridge is fitted again. Radhakrishnan and others call this recursive feature machines. A metric
 of the axes takes the whole of it instead of its root, at first and for as long as rounds save much.
 
-‖·‖ is the straight distance, or the sum of distances along the axes (`distance`), whose metric stretches single
-concepts: turned axes would be no concepts.
+d is the square of the straight distance, or the sum of distances along the axes (`distance`), whose metric stretches
+single concepts: turned axes would be no concepts. What squares teach, whose scores are smooth, serves straight
+distances too, and better than what these teach: which of both is heard, the rows choose afterwards (`ways`).
 
 Which directions count (all, or those of single concepts), how many rounds, and the penalty are chosen by the error on
 rows that the metric has not seen. Few rows are judged in folds, each with a metric that the other folds taught; the
@@ -48,25 +49,21 @@ from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .distance import Distance, Metric, kernel, resemblance
 
-NEAR = 1e-9
-"""Distance below which two rows are one: the gradient of their resemblance has no direction."""
-
 HUGE = 2.0**600
 """What makes any difference of two coordinates larger than 1, and rounds none."""
 
 DEPENDENT = 1e-14
 """Share of the largest squared length of coefficients below which a combination of classes is rounding."""
 
-
 STEP = float(np.log(CASE_PENALTIES[1] / CASE_PENALTIES[0]))
 """From one candidate of the penalty to the next, in its logarithm."""
 
 
 class Kind(NamedTuple):
-    """Whether a metric stretches single concepts alone, and whether distances are straight or sums along the axes."""
+    """Whether a metric stretches single concepts alone, and whether distances are squares or sums along the axes."""
 
     single: bool
-    distance: Distance = "straight"
+    distance: Distance = "squared"
 
 
 class Examples(NamedTuple):
@@ -91,13 +88,25 @@ class LearnedMetric(NamedTuple):
     penalty: int
     folds: list[tuple[Codes, Metric]]
 
-    def times(self, factor: float) -> "LearnedMetric":
-        """Return the same with distances that are so many times as large."""
-        own, *others = (
-            replace(metric, map=factor * metric.map) for metric in (self.metric, *(taught for _, taught in self.folds))
-        )
-        judged = (rows for rows, _ in self.folds)
-        return self._replace(metric=own, folds=list(zip(judged, others, strict=True)))
+    def heard(self, hearing: "Hearing") -> "LearnedMetric":
+        """Return the same with distances as they are heard."""
+        folds = [(rows, hearing.of(taught)) for rows, taught in self.folds]
+        return self._replace(metric=hearing.of(self.metric), folds=folds)
+
+
+class Hearing(NamedTuple):
+    """How distances in a learned metric are heard: of which kind they are, and how many times as large."""
+
+    distance: Distance
+    size: float = 1.0
+
+    def of(self, learned: Metric) -> Metric:
+        """Return the metric of such distances."""
+        return replace(learned, map=self.size * learned.map, distance=self.distance)
+
+    def learned(self, heard: Metric) -> Metric:
+        """Return the metric of straight distances that was learned, by squares of them."""
+        return replace(heard, map=heard.map / self.size, distance="squared")
 
 
 class Lesson(NamedTuple):
@@ -167,8 +176,9 @@ class Walk(NamedTuple):
 
 def _kinds(rows: Examples, distance: Distance) -> list[Kind]:
     """Return the kinds of metrics to try: along all directions too, unless concepts are many or axes are theirs."""
-    turned = distance == "straight" and rows.initial.shape[1] <= METRIC_CONCEPTS
-    return [Kind(single, distance) for single in ((False, True) if turned else (True,))]
+    if distance == "axes":
+        return [Kind(True, distance)]
+    return [Kind(single) for single in ((False, True) if rows.initial.shape[1] <= METRIC_CONCEPTS else (True,))]
 
 
 def _walk(lessons: Sequence[Lesson], kind: Kind) -> Walk:
@@ -204,8 +214,8 @@ class Judgement(NamedTuple):
 
 
 def taught_further(rows: Examples, metric: Metric, penalty: int, rounds: int) -> Metric:
-    """Teach rows another metric of straight distances in so many rounds, which begin with this one."""
-    kind = _kinds(rows, "straight")[0]
+    """Teach rows another metric of squared distances in so many rounds, which begin with this one."""
+    kind = _kinds(rows, metric.distance)[0]
     for _ in range(rounds):
         ridge = Ridge.of(rows, metric)
         metric = taught_metric(rows, ridge.directions(ridge.coefficients(penalty)[0], kind.single), kind, 0.5)
@@ -294,7 +304,7 @@ class Ridge:
         at, L, combined = some_of(np.arange(n), max(most // n_classes, 1)), self.metric.map, _combined(coefficients)
         if self.metric.distance == "axes":
             return L @ np.diag(self._along_axes(some_of(at, AXES_ROWS), combined)) @ L.T
-        pull, root, Z = self._pull(at), np.sqrt(self.rows.weight[at])[:, None], self.coordinates
+        pull, root, Z = 2 * self.kernel[at], np.sqrt(self.rows.weight[at])[:, None], self.coordinates
         total = np.zeros(L.shape)
         for own in combined.T:
             pulled = pull @ np.column_stack([own[:, None] * Z, own])
@@ -315,14 +325,6 @@ class Ridge:
             slope = np.multiply(pull, kernel, out=pull) @ combined
             squared.append(weight @ np.einsum("ij,ij->i", slope, slope))
         return np.array(squared)
-
-    def _pull(self, at: Codes) -> Array:
-        """Return exp(−d) / d of some rows to all, shape (len(at), n), and 0 where rows are one."""
-        kernel = self.kernel[at]
-        with np.errstate(divide="ignore"):
-            distance = -np.log(kernel)
-        distance[distance < NEAR] = np.inf
-        return np.divide(kernel, distance, out=distance)
 
 
 def _combined(coefficients: Array) -> Array:
@@ -352,7 +354,7 @@ def first_metric(rows: Examples, kind: Kind) -> Metric:
     """Return the metric to begin with: concepts count alike, or as far as the covariance says that they differ."""
     if kind.single:
         return _scaled(rows, np.eye(rows.initial.shape[1]), kind.distance)
-    return fit_metric(rows.initial, rows.weight, CASE_RIDGES[0])
+    return replace(fit_metric(rows.initial, rows.weight, CASE_RIDGES[0]), distance=kind.distance)
 
 
 def taught_metric(rows: Examples, directions: Array, kind: Kind, power: float) -> Metric:

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from ..sums.tiles import TILE, over_tiles, tiled
 from ..types import Array, Codes
-from .distance import Metric
+from .distance import Distance, Metric
 
 
 class Remembered:
@@ -61,7 +61,7 @@ class Region(NamedTuple):
 
     def __call__(self, initial: Array) -> Array:
         """Return what the cases add to the scores of rows of this region, with these initial states."""
-        rows, fill = over_tiles(self.metric, initial), _along_axes if self.metric.distance == "axes" else _straight
+        rows, fill = over_tiles(self.metric, initial), FILLS[self.metric.distance]
         scores, alike = np.empty((len(rows), len(self.constant))), np.zeros((TILE, len(self.coefficients)))
         for begin in range(0, len(rows), TILE):
             own = rows[begin : begin + TILE]
@@ -78,15 +78,27 @@ def _along_axes(rows: Array, cases: Array, apart: Array) -> Array:
     return there
 
 
-def _straight(rows: Array, to_squared: Array, apart: Array) -> Array:
-    """Fill the first lines of `apart` with straight distances, and return these lines."""
+def _squared(rows: Array, to_squared: Array, apart: Array) -> Array:
+    """Fill the first lines of `apart` with squared distances, and return these lines."""
     tile = np.zeros((TILE, len(to_squared)))
     own = tile[: len(rows)]
     own[:, :-2], own[:, -2], own[:, -1] = rows, 1, (rows * rows).sum(axis=1)
     np.matmul(tile, to_squared, out=apart)
     there = apart[: len(rows)]
-    np.sqrt(np.maximum(there, 0.0, out=there), out=there)
-    return there
+    return np.maximum(there, 0.0, out=there)
+
+
+def _straight(rows: Array, to_squared: Array, apart: Array) -> Array:
+    """Fill the first lines of `apart` with straight distances, and return these lines."""
+    there = _squared(rows, to_squared, apart)
+    return np.sqrt(there, out=there)
+
+
+FILLS: dict[Distance, Callable[[Array, Array, Array], Array]] = {
+    "straight": _straight,
+    "squared": _squared,
+    "axes": _along_axes,
+}
 
 
 def _to_squared(cases: Array) -> Array:

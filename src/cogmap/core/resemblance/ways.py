@@ -1,25 +1,26 @@
 """Ways to remember rows in regions: a metric, the kernel ridge of each region in it, and the penalty of all.
 
 Every row is judged once, by leave-one-out in a metric that it had no part in, or of many rows in one that few of them
-taught. Judges choose how large distances along the axes are, of many rows the penalty and which of several ways saves
-most, and whether regions have metrics of their own: then the rows of each have taught it further, half of them for the
-other half.
+taught. Judges choose how large distances are, and whether straight ones are squared, of many rows the penalty and which
+of several ways saves most, and whether regions have metrics of their own: then the rows of each have taught it further,
+half of them for the other half.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..constants import (
-    AXES_UNITS,
     CASE_PENALTIES,
     HOPELESS,
     METRIC_GROUP,
     METRIC_ROUNDS,
     METRIC_WORTH,
+    ROUGH_ROWS,
+    UNITS,
 )
 from ..readout.dual import descend
 from ..sums.threads import side_by_side
@@ -28,6 +29,7 @@ from .cases import Dual, solve_dual
 from .distance import Distance, Metric, lower_kernel
 from .metric import (
     Examples,
+    Hearing,
     LearnedMetric,
     learn_metrics,
     mean_metric,
@@ -40,8 +42,11 @@ from .regions import Boxes, OwnMetrics, RegionReadout, cut_boxes
 
 One = TypeVar("One")
 
+HEARD: dict[Distance, tuple[Distance, ...]] = {"straight": ("squared", "straight"), "axes": ("axes",)}
+"""What distances may be heard as, where rows are remembered by one of these."""
+
 SIZING_ROWS = 500
-"""Most rows of each region by which the size of distances along the axes is chosen."""
+"""Most rows of each region by which kind and size of distances are chosen."""
 
 COMPARED_REGIONS, COMPARED_ROWS, ALIKE = (4, 8), 1500, 0.7
 """Regions on which ways to remember many rows are compared, and penalties chosen; most rows of each that are asked; and
@@ -82,16 +87,16 @@ class Problem:
         at = some_of(np.arange(len(self.rows)), COMPARED_ROWS)
         return replace(self, rows=self.rows[at], first=int(np.searchsorted(at, self.first)), known={})
 
-    def taught_further(self, penalty: int, rounds: int) -> "Problem":
+    def taught_further(self, penalty: int, rounds: int, hearing: Hearing) -> "Problem":
         """Return the same in a metric that rows which do not judge teach further."""
         teachers = some_of(self.rows[: self.first], METRIC_GROUP)
-        metric = taught_further(self.all_rows.some(teachers), self.metric, penalty, rounds)
-        return replace(self, metric=metric, known={})
+        metric = taught_further(self.all_rows.some(teachers), hearing.learned(self.metric), penalty, rounds)
+        return replace(self, metric=hearing.of(metric), known={})
 
-    def in_mean(self, judges: "Sequence[Problem]") -> "Problem":
+    def in_mean(self, judges: "Sequence[Problem]", hearing: Hearing) -> "Problem":
         """Return the problem, which judges none, in the mean of metrics."""
         metric = mean_metric(self.all_rows.some(self.rows), [judge.metric for judge in judges])
-        return replace(self, metric=metric, first=len(self.rows), known={})
+        return replace(self, metric=hearing.of(metric), first=len(self.rows), known={})
 
     @property
     def cases(self) -> Array:
@@ -134,7 +139,11 @@ class RegionFit(NamedTuple):
 
 
 class Way(NamedTuple):
-    """Rows in regions of a metric: their problems in it, those that judge, fold by fold, and the penalty of all."""
+    """Rows in regions of a metric: their problems in it, those that judge, fold by fold, and the penalty of all.
+
+    `hearing` says how distances in the metric that was learned are heard, and `lesson` the penalty it was taught with.
+    `beside` are problems of rows on which several ways are compared, where rows are many.
+    """
 
     rows: Examples
     metric: Metric
@@ -142,6 +151,9 @@ class Way(NamedTuple):
     problems: list[Problem]
     folds: list[list[Problem]]
     penalty: int
+    hearing: Hearing
+    lesson: int
+    beside: list[Problem]
 
     @property
     def in_folds(self) -> bool:
@@ -153,7 +165,8 @@ class Way(NamedTuple):
 
         It is that of at most so many regions, with the best weight of both.
         """
-        asked = [problem.compared for fold in self.folds for problem in _spread_out(fold, n_regions)]
+        own = [problem.compared for fold in self.folds for problem in _spread_out(fold, n_regions)]
+        asked = self.beside[:n_regions] or own
         duals = side_by_side(lambda problem: problem.solved(self.penalty), asked)
         outside = np.concatenate([dual.outside for dual in duals])
         rows = np.concatenate([problem.rows[problem.first :] for problem in asked])
@@ -175,13 +188,13 @@ class Way(NamedTuple):
 
         A few regions say in how many rounds, if any. Distances along the axes gain nothing by it.
         """
-        regions = self._judges(codes) if len(self.problems) > 1 and self.metric.distance == "straight" else []
+        regions = self._judges(codes) if len(self.problems) > 1 and self.metric.distance != "axes" else []
         if not regions:
             return self
 
         def taught(regions: Sequence[Judges], rounds: int) -> list[Judges]:
             def further(judges: Judges) -> Judges:
-                return [judge.taught_further(self.penalty, rounds) for judge in judges]
+                return [judge.taught_further(self.lesson, rounds, self.hearing) for judge in judges]
 
             return list(side_by_side(further, regions))
 
@@ -202,8 +215,9 @@ class Way(NamedTuple):
         if rounds == 0:
             return self
         regions = taught(regions, rounds)
-        problems = [problem.in_mean(judges) for problem, judges in zip(self.problems, regions, strict=True)]
-        return self._replace(problems=problems, folds=[list(fold) for fold in zip(*regions, strict=True)])
+        parts = zip(self.problems, regions, strict=True)
+        problems = [problem.in_mean(judges, self.hearing) for problem, judges in parts]
+        return self._replace(problems=problems, folds=[list(fold) for fold in zip(*regions, strict=True)]).penalised()
 
     def _judges(self, codes: Codes) -> list[Judges]:
         """Return for each region those of its problems that judge, fold by fold; without folds, halves of the rows.
@@ -225,7 +239,7 @@ class Way(NamedTuple):
         problems = [replace(problem, all_rows=rows, known={}) for problem in self.problems]
         judges = [[replace(problem, all_rows=rows, known={}) for problem in fold] for fold in self.folds]
         # Where no folds judge, all problems do, and are solved once.
-        return self._replace(rows=rows, problems=problems, folds=judges if self.in_folds else [problems])
+        return self._replace(rows=rows, problems=problems, folds=judges if self.in_folds else [problems], beside=[])
 
     def fit(self) -> RegionFit:
         """Fit the cases of all regions."""
@@ -260,21 +274,25 @@ class Way(NamedTuple):
         return OwnMetrics(np.array([one.mean for one in metrics]), np.array([one.map for one in metrics]))
 
 
-def ways(rows: Examples, codes: Codes, unit: Array, distance: Distance) -> list[Way]:
+def ways(rows: Examples, codes: Codes, unit: Array, distance: Distance, first: Way | None = None) -> list[Way]:
     """Return the ways to remember rows by a distance: of few rows one.
 
+    Of many rows all are compared with the first one, which may be in other concepts, on the same rows: some of those of
+    its regions. Regions of one way are not those of another, and some are easier than others.
     Penalties are those that metrics were learned with, by the rows that judged them, or that some rows chose. Where
     rows are few, another walk from there costs 4 % and changes nothing (accuracy −.0002, log loss −.0001 on 40 sets).
     """
-    return [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes, distance)]
+    found = [_cut_up(rows, unit, learned, HEARD[distance]) for learned in learn_metrics(rows, codes, distance)]
+    if found[0].in_folds:
+        return found
+    some = _spread_out((first or found[0]).problems, COMPARED_REGIONS[1])
+    # The first of these are spread out too.
+    apart = [some_of(problem.rows, COMPARED_ROWS) for problem in (*some[::2], *some[1::2])]
+    return [way._replace(beside=[Problem.of(rows, unit, own, way.metric) for own in apart]) for way in found]
 
 
 def best_way(tried: Sequence[Way], known: Array) -> Way | None:
-    """Return the way that saves most of the error of known scores; None where rows are many, and none saves enough.
-
-    Regions of one way are not those of another, and some are easier than others: how much better a way does than what
-    is known, on the same rows, tells ways apart where their own errors do not.
-    """
+    """Return the way that saves most of the error of known scores; None where rows are many, and none saves enough."""
     few, more = COMPARED_REGIONS
     if not tried[0].in_folds:
         gains = [way.gain(known, few) for way in tried]
@@ -284,41 +302,54 @@ def best_way(tried: Sequence[Way], known: Array) -> Way | None:
     return tried[0] if len(tried) == 1 else max(tried, key=lambda way: way.gain(known, more))
 
 
-def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
-    """Cut rows into regions of a metric; of distances along axes choose how large they are."""
+def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric, distances: Sequence[Distance]) -> Way:
+    """Cut rows into regions of a metric, and choose how distances in it are heard."""
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
-    if learned.metric.distance == "straight":
-        return _stated(rows, unit, boxes, members, learned)
-    few = [some_of(own, SIZING_ROWS) for own in members]
-    # Some rows suffice to say how large distances are; where they are all rows, their way is that of all.
-    best = _stated(rows, unit, boxes, few, learned)
-    least, penalty = _penalty(best.folds, best.penalty)
-    best = best._replace(penalty=penalty)
-    for factor in AXES_UNITS[1:]:
-        way = _stated(rows, unit, boxes, few, learned.times(factor)._replace(penalty=best.penalty))
-        error, penalty = _penalty(way.folds, way.penalty, HOPELESS * least)
-        if not error < least:
-            break
-        least, best = error, way._replace(penalty=penalty)
+    # Some rows suffice to choose; where they are all rows, their way is that of all.
+    few, tried = [some_of(own, SIZING_ROWS) for own in members], list[tuple[float, Way]]()
+
+    def best() -> tuple[float, Way]:
+        return min(tried, key=lambda one: one[0])
+
+    def error(distance: Distance, place: int) -> float:
+        least, penalty = (best()[0], best()[1].penalty) if tried else (np.inf, learned.penalty)
+        way = _stated(rows, unit, boxes, few, learned, Hearing(distance, UNITS[place]), penalty)
+        found, penalty = _penalty(way.folds, penalty, HOPELESS * least)
+        tried.append((found, way._replace(penalty=penalty)))
+        return found
+
+    place, hopeless = 0, np.inf
+    for distance in distances if len(rows.weight) >= ROUGH_ROWS else distances[:1]:
+        # One distance is heard best at about the size of the other.
+        descend(partial(error, distance), len(UNITS), place, hopeless=hopeless)
+        place, hopeless = UNITS.index(best()[1].hearing.size), HOPELESS * best()[0]
+    way = best()[1]
     if sum(map(len, few)) == len(rows.weight):
-        return best
-    factor = float(best.metric.map.max() / learned.metric.map.max())
-    return _stated(rows, unit, boxes, members, learned.times(factor)._replace(penalty=best.penalty))
+        return way
+    return _stated(rows, unit, boxes, members, learned, way.hearing, way.penalty)
 
 
-def _stated(rows: Examples, unit: Array, boxes: Boxes, members: Sequence[Codes], learned: LearnedMetric) -> Way:
+def _stated(
+    rows: Examples,
+    unit: Array,
+    boxes: Boxes,
+    members: Sequence[Codes],
+    learned: LearnedMetric,
+    hearing: Hearing,
+    penalty: int,
+) -> Way:
     """Return the rows in regions."""
     # Where folds judge, nothing is left out of the fit itself.
-    none = np.empty(0, dtype=np.intp) if learned.folds else None
-    problems = [Problem.of(rows, unit, own, learned.metric, none) for own in members]
+    none, heard = np.empty(0, dtype=np.intp) if learned.folds else None, learned.heard(hearing)
+    problems = [Problem.of(rows, unit, own, heard.metric, none) for own in members]
     # Every row is judged once: in the metric that it had no part in, or in that of all where rows are many.
     folds = [
         [Problem.of(rows, unit, own, metric, judged) for own in members if np.isin(own, judged).any()]
-        for judged, metric in learned.folds
+        for judged, metric in heard.folds
     ] or [problems]
-    return Way(rows, learned.metric, boxes, problems, folds, learned.penalty)
+    return Way(rows, heard.metric, boxes, problems, folds, penalty, hearing, learned.penalty, [])
 
 
 def _spread_out(regions: Sequence[One], most: int) -> Sequence[One]:

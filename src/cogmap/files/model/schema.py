@@ -68,7 +68,7 @@ def _check_increments(readout: IncrementReadout, scope: Scope) -> None:
 
 def _check_metric(metric: Metric, scope: Scope) -> None:
     _need_states(metric.mean, scope.at("mean"))
-    alone = metric.distance == "straight" or not (metric.map - np.diag(np.diagonal(metric.map))).any()
+    alone = metric.distance != "axes" or not (metric.map - np.diag(np.diagonal(metric.map))).any()
     scope.at("map").need(alone, "diagonal where distances are sums along the axes")
 
 
@@ -83,7 +83,7 @@ def _check_regions(readout: RegionReadout, scope: Scope) -> None:
         "the ends of regions that hold all cases",
     )
     if readout.own is not None:
-        scope.at("own").need(readout.metric.distance == "straight", "null where distances are sums along the axes")
+        scope.at("own").need(readout.metric.distance != "axes", "null where distances are sums along the axes")
         _need_states(readout.own.means, scope.at("own").at("means"))
 
 
@@ -162,7 +162,7 @@ METRIC = Record(
     {
         "mean": Array("F64", ("M",)),
         "map": Array("F64", ("M", "M")),
-        "distance": Choice({"straight": "straight", "axes": "axes"}),
+        "distance": Choice({"straight": "straight", "squared": "squared", "axes": "axes"}),
     },
     _check_metric,
     added={"distance": "straight"},
