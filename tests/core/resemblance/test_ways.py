@@ -16,7 +16,7 @@ from cogmap.core.readout.terms import raw_scores
 from cogmap.core.resemblance import metric, regions
 from cogmap.core.resemblance import ways as ways_module
 from cogmap.core.resemblance.metric import Examples, spread
-from cogmap.core.resemblance.ways import LOOK, best_way, ways
+from cogmap.core.resemblance.ways import LOOK, best_way, ways, worth_fitting
 from cogmap.core.sums.space import NUMPY
 from tests.core.resemblance.test_cases import CDIST, WEIGHTS, bordered, weights
 
@@ -124,8 +124,8 @@ def test_rows_that_say_next_to_nothing_are_not_remembered(many):
     rng = np.random.default_rng(0)
     rows, codes, unit = problem(rng, 700)
     tried = ways(rows, codes, unit, "straight")
-    assert best_way(tried, mean_of(rows)) is not None
-    assert best_way(tried, 0.99 * rows.target + 0.005) is None
+    assert worth_fitting(tried, mean_of(rows))
+    assert not worth_fitting(tried, 0.99 * rows.target + 0.005)
     noise = rng.integers(0, 2, 700)
     rows = rows._replace(target=np.eye(2)[noise])
     tried = ways(rows, noise, unit, "axes")

@@ -24,7 +24,7 @@ from ..readout.ridge import Frame, Smoother, designed, fit_ridge, scored
 from ..readout.states import ReadoutFacts, inverse_one_hot
 from ..resemblance.distance import Distance
 from ..resemblance.metric import Examples
-from ..resemblance.ways import Way, best_way, ways
+from ..resemblance.ways import Way, best_way, ways, worth_fitting
 from ..sums.rows import JudgeScores, Rows
 from ..sums.sources import Source
 from ..sums.statistics import Range
@@ -185,18 +185,20 @@ def _remembered(
     """Fit regions to rows, of which some judge, in the concepts of one of the models."""
     zero, one = known.model.network.activation.ends
     target = inverse_one_hot(rows.codes, rows.n_classes, known.model.network.activation)
-    tried: list[tuple[Model, Way]] = []
-    for model in models:
-        examples, first = Examples(model.concepts(rows.X), target, rows.weight), tried[0][1] if tried else None
-        tried += [(model, way) for way in ways(examples, rows.codes, rows.unit, distance, first)]
     if ground is None:
         said = np.broadcast_to(class_shares(rows.codes, rows.weight, rows.n_classes), target.shape)
     else:
         raw = ground.raw(rows.X, judged)
         said = ground.probabilities(raw)
-    best = best_way([way for _, way in tried], zero + (one - zero) * said)
-    if best is None:
-        return None
+    said = zero + (one - zero) * said
+    tried: list[tuple[Model, Way]] = []
+    for model in models:
+        examples, first = Examples(model.concepts(rows.X), target, rows.weight), tried[0][1] if tried else None
+        tried += [(model, way) for way in ways(examples, rows.codes, rows.unit, distance, first)]
+        # Where features say next to nothing, their terms are not asked.
+        if not worth_fitting([way for _, way in tried], said):
+            return None
+    best = best_way([way for _, way in tried], said)
     model = next(model for model, way in tried if way.metric is best.metric)
     best = best.refined(rows.codes)
     if ground is not None and ground.taken:

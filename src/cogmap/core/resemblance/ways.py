@@ -48,7 +48,7 @@ HEARD: dict[Distance, tuple[Distance, ...]] = {"straight": ("squared", "straight
 SIZING_ROWS = 500
 """Most rows of each region by which kind and size of distances are chosen."""
 
-COMPARED_REGIONS, COMPARED_ROWS, ALIKE = (4, 8), 1500, 0.7
+COMPARED_REGIONS, COMPARED_ROWS, ALIKE = (4, 8), 1500, 0.9
 """Regions on which ways to remember many rows are compared, and penalties chosen; most rows of each that are asked; and
 on the second number of regions those that save at least this share of what the best one does are compared again."""
 
@@ -291,13 +291,16 @@ def ways(rows: Examples, codes: Codes, unit: Array, distance: Distance, first: W
     return [way._replace(beside=[Problem.of(rows, unit, own, way.metric) for own in apart]) for way in found]
 
 
-def best_way(tried: Sequence[Way], known: Array) -> Way | None:
-    """Return the way that saves most of the error of known scores; None where rows are many, and none saves enough."""
+def worth_fitting(tried: Sequence[Way], known: Array) -> bool:
+    """Say whether rows are few, or one of the ways to remember them saves enough of the error of known scores."""
+    return any(way.in_folds or way.gain(known, COMPARED_REGIONS[0]) >= LOOK for way in tried)
+
+
+def best_way(tried: Sequence[Way], known: Array) -> Way:
+    """Return the way that saves most of the error of known scores."""
     few, more = COMPARED_REGIONS
     if not tried[0].in_folds:
         gains = [way.gain(known, few) for way in tried]
-        if max(gains) < LOOK:
-            return None
         tried = [way.penalised() for way, gain in zip(tried, gains, strict=True) if gain >= ALIKE * max(gains)]
     return tried[0] if len(tried) == 1 else max(tried, key=lambda way: way.gain(known, more))
 
