@@ -185,8 +185,8 @@ UNITS = (1.0, 2.0, 4.0, 8.0)
 One size for all is worse by .001 in log loss on the same sets, .0023 on that half, which was looked at here too.
 """
 
-ROUGH_ROWS = 1000
-"""Rows from which straight distances may be heard straight, and not squared: fewer do not show how rough classes are.
+SQUARE_ROWS = 1000
+"""Rows from which metrics of straight distances are taught by their squares, and heard as either.
 """
 
 PAIR_ROWS = 100

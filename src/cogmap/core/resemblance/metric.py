@@ -5,9 +5,9 @@ A kernel ridge f(x) = q + Σ_i a_i exp(−d(x, v_i)) is fitted in some metric. T
 next metric, in which the ridge is fitted again. Radhakrishnan and others call this recursive feature machines. A metric
 of the axes takes the whole of it instead of its root, at first and for as long as rounds save much.
 
-d is the square of the straight distance, or the sum of distances along the axes (`distance`), whose metric stretches
-single concepts: turned axes would be no concepts. What squares teach, whose scores are smooth, serves straight
-distances too, and better than what these teach: which of both is heard, the rows choose afterwards (`ways`).
+d is a distance as `distance` has them; a metric of the axes stretches single concepts: turned axes would be no
+concepts. What squares of many rows teach, whose scores are smooth, serves straight distances too, and better than what
+these teach: which of both is heard, the rows choose afterwards (`ways`).
 
 Which directions count (all, or those of single concepts), how many rounds, and the penalty are chosen by the error on
 rows that the metric has not seen. Few rows are judged in folds, each with a metric that the other folds taught; the
@@ -41,6 +41,7 @@ from ..constants import (
     METRIC_ROUNDS,
     METRIC_ROWS,
     METRIC_WORTH,
+    SQUARE_ROWS,
 )
 from ..readout.dual import follow
 from ..sums.lapack import dpotrf, dpotrs
@@ -48,6 +49,9 @@ from ..sums.space import NUMPY
 from ..sums.threads import side_by_side
 from ..types import Array, Codes
 from .distance import Distance, Metric, kernel, resemblance
+
+NEAR = 1e-9
+"""Distance below which two rows are one: the gradient of their resemblance has no direction."""
 
 HUGE = 2.0**600
 """What makes any difference of two coordinates larger than 1, and rounds none."""
@@ -60,7 +64,7 @@ STEP = float(np.log(CASE_PENALTIES[1] / CASE_PENALTIES[0]))
 
 
 class Kind(NamedTuple):
-    """Whether a metric stretches single concepts alone, and whether distances are squares or sums along the axes."""
+    """Whether a metric stretches single concepts alone, and which distances teach it."""
 
     single: bool
     distance: Distance = "squared"
@@ -105,7 +109,7 @@ class Hearing(NamedTuple):
         return replace(learned, map=self.size * learned.map, distance=self.distance)
 
     def learned(self, heard: Metric) -> Metric:
-        """Return the metric of straight distances that was learned, by squares of them."""
+        """Return the metric that was learned, by squares of straight distances."""
         return replace(heard, map=heard.map / self.size, distance="squared")
 
 
@@ -119,10 +123,12 @@ class Lesson(NamedTuple):
 def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[LearnedMetric]:
     """Learn a metric of a distance from rows that are in an order of their own; of many rows one of each kind."""
     n, order = len(codes), spread(codes)
+    few: Distance = "straight" if n < SQUARE_ROWS else "squared"
+    kinds = _kinds(rows, distance if distance == "axes" else few)
     n_folds = min(next((folds for most, folds in METRIC_FOLDS.items() if n <= most), 0), n)
     if not n_folds:
         groups = [_groups(rows, order)]
-        walks = side_by_side(lambda kind: _walk(groups, kind), _kinds(rows, distance))
+        walks = side_by_side(lambda kind: _walk(groups, kind), kinds)
         return [LearnedMetric(walk.metrics[0], walk.penalties[-1], []) for walk in walks]
     judges = [order[k::n_folds] for k in range(n_folds)]
     others = (np.delete(order, np.s_[k::n_folds]) for k in range(n_folds))
@@ -131,7 +137,7 @@ def learn_metrics(rows: Examples, codes: Codes, distance: Distance) -> list[Lear
     ]
     # The first folds choose, if their rows are enough; the metrics of the others follow.
     n_asked = n_choosing([len(own) for own in judges])
-    walks = side_by_side(lambda kind: _walk(lessons[:n_asked], kind), _kinds(rows, distance))
+    walks = side_by_side(lambda kind: _walk(lessons[:n_asked], kind), kinds)
     best = min(walks, key=lambda walk: walk.error)
     following = side_by_side(lambda lesson: _followed(lesson.taught, best), lessons[n_asked:])
     metrics = [*best.metrics, *following]
@@ -174,11 +180,10 @@ class Walk(NamedTuple):
     kind: Kind
 
 
-def _kinds(rows: Examples, distance: Distance) -> list[Kind]:
+def _kinds(rows: Examples, teaching: Distance) -> list[Kind]:
     """Return the kinds of metrics to try: along all directions too, unless concepts are many or axes are theirs."""
-    if distance == "axes":
-        return [Kind(True, distance)]
-    return [Kind(single) for single in ((False, True) if rows.initial.shape[1] <= METRIC_CONCEPTS else (True,))]
+    turned = teaching != "axes" and rows.initial.shape[1] <= METRIC_CONCEPTS
+    return [Kind(single, teaching) for single in ((False, True) if turned else (True,))]
 
 
 def _walk(lessons: Sequence[Lesson], kind: Kind) -> Walk:
@@ -304,7 +309,7 @@ class Ridge:
         at, L, combined = some_of(np.arange(n), max(most // n_classes, 1)), self.metric.map, _combined(coefficients)
         if self.metric.distance == "axes":
             return L @ np.diag(self._along_axes(some_of(at, AXES_ROWS), combined)) @ L.T
-        pull, root, Z = 2 * self.kernel[at], np.sqrt(self.rows.weight[at])[:, None], self.coordinates
+        pull, root, Z = self._pull(at), np.sqrt(self.rows.weight[at])[:, None], self.coordinates
         total = np.zeros(L.shape)
         for own in combined.T:
             pulled = pull @ np.column_stack([own[:, None] * Z, own])
@@ -325,6 +330,19 @@ class Ridge:
             slope = np.multiply(pull, kernel, out=pull) @ combined
             squared.append(weight @ np.einsum("ij,ij->i", slope, slope))
         return np.array(squared)
+
+    def _pull(self, at: Codes) -> Array:
+        """Return the factor of the difference of two rows in the gradient of their resemblance, of some rows to all.
+
+        It is exp(−d) / d of straight distances, and 0 where rows are one; of squares 2 exp(−d).
+        """
+        kernel = self.kernel[at]
+        if self.metric.distance == "squared":
+            return 2 * kernel
+        with np.errstate(divide="ignore"):
+            distance = -np.log(kernel)
+        distance[distance < NEAR] = np.inf
+        return np.divide(kernel, distance, out=distance)
 
 
 def _combined(coefficients: Array) -> Array:

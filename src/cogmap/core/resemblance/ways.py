@@ -19,7 +19,6 @@ from ..constants import (
     METRIC_GROUP,
     METRIC_ROUNDS,
     METRIC_WORTH,
-    ROUGH_ROWS,
     UNITS,
 )
 from ..readout.dual import descend
@@ -42,8 +41,8 @@ from .regions import Boxes, OwnMetrics, RegionReadout, cut_boxes
 
 One = TypeVar("One")
 
-HEARD: dict[Distance, tuple[Distance, ...]] = {"straight": ("squared", "straight"), "axes": ("axes",)}
-"""What distances may be heard as, where rows are remembered by one of these."""
+HEARD: dict[Distance, tuple[Distance, ...]] = {"squared": ("squared", "straight"), "axes": ("axes",)}
+"""What distances may be heard as, and how large, by those that taught the metric; straight ones stay as they are."""
 
 SIZING_ROWS = 500
 """Most rows of each region by which kind and size of distances are chosen."""
@@ -282,7 +281,7 @@ def ways(rows: Examples, codes: Codes, unit: Array, distance: Distance, first: W
     Penalties are those that metrics were learned with, by the rows that judged them, or that some rows chose. Where
     rows are few, another walk from there costs 4 % and changes nothing (accuracy −.0002, log loss −.0001 on 40 sets).
     """
-    found = [_cut_up(rows, unit, learned, HEARD[distance]) for learned in learn_metrics(rows, codes, distance)]
+    found = [_cut_up(rows, unit, learned) for learned in learn_metrics(rows, codes, distance)]
     if found[0].in_folds:
         return found
     some = _spread_out((first or found[0]).problems, COMPARED_REGIONS[1])
@@ -305,11 +304,14 @@ def best_way(tried: Sequence[Way], known: Array) -> Way:
     return tried[0] if len(tried) == 1 else max(tried, key=lambda way: way.gain(known, more))
 
 
-def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric, distances: Sequence[Distance]) -> Way:
+def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric) -> Way:
     """Cut rows into regions of a metric, and choose how distances in it are heard."""
     boxes = cut_boxes(rows.initial, (learned.metric.map**2).sum(axis=1))
     region = boxes.codes(rows.initial)
     members = [np.flatnonzero(region == k) for k in range(len(boxes.low))]
+    taught = learned.metric.distance
+    if taught not in HEARD:
+        return _stated(rows, unit, boxes, members, learned, Hearing(taught), learned.penalty)
     # Some rows suffice to choose; where they are all rows, their way is that of all.
     few, tried = [some_of(own, SIZING_ROWS) for own in members], list[tuple[float, Way]]()
 
@@ -324,7 +326,7 @@ def _cut_up(rows: Examples, unit: Array, learned: LearnedMetric, distances: Sequ
         return found
 
     place, hopeless = 0, np.inf
-    for distance in distances if len(rows.weight) >= ROUGH_ROWS else distances[:1]:
+    for distance in HEARD[taught]:
         # One distance is heard best at about the size of the other.
         descend(partial(error, distance), len(UNITS), place, hopeless=hopeless)
         place, hopeless = UNITS.index(best()[1].hearing.size), HOPELESS * best()[0]
