@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cogmap import LTCNClassifierCV
-from cogmap.core.resemblance import regions, ways
+from cogmap.core.resemblance import metric, regions, ways
 from cogmap.core.resemblance.regions import RegionReadout
 
 
@@ -21,7 +21,8 @@ def fitted_stack(heard="straight"):
     wave = np.where(X[:, 0] > 0.5, np.sin(6 * X[:, 1]), np.sin(6 * X[:, 2]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions.cut_boxes, "__defaults__", (200,))
-        patch.setitem(ways.HEARD, "straight", (heard,))
+        patch.setattr(metric, "SQUARE_ROWS", 0)
+        patch.setitem(ways.HEARD, "squared", (heard,))
         patch.setattr("cogmap.estimators.tuned.stack_weights", lambda members: np.full(len(members), 0.4))
         model = LTCNClassifierCV(inner="slopes", terms=None, max_iter=2, pairs=False).fit(X, wave > 0)
     readouts = [member.readout for member, _ in model.fitted_.members if isinstance(member.readout, RegionReadout)]

@@ -25,7 +25,7 @@ def model(problem):
 
 def test_what_tells_the_classes_apart_makes_rows_alike(model):
     frame = model.resemblance()
-    assert frame.distance.unique().tolist() == ["squared", "axes"]
+    assert frame.distance.unique().tolist() == ["straight", "axes"]
     assert frame.groupby("distance").share.sum().tolist() == pytest.approx([1, 1])
     assert frame.groupby("distance").concept.first().tolist() == ["x0", "x0"]
 

@@ -137,7 +137,7 @@ def test_members_that_share_a_network_share_it_again(shared, wine, tmp_path):
     loaded = cogmap.load(model.save(tmp_path / "model.cogmap"))
     for each in (model, loaded):
         first, *others = (member for member, _ in each.fitted_.members)
-        assert [other.readout.metric.distance for other in others] == ["squared", "axes"]
+        assert [other.readout.metric.distance for other in others] == ["straight", "axes"]
         assert all(other.network is first.network for other in others)
         assert all(other.concepts is first.concepts for other in others)
         assert len(each.fitted_.networks) == 1

@@ -10,7 +10,6 @@ from cogmap.core.fit.fit import fit_network, passable, remember
 from cogmap.core.fit.judges import for_themselves
 from cogmap.core.network.constraints import Bounds
 from cogmap.core.resemblance.regions import RegionReadout
-from cogmap.core.resemblance.ways import HEARD
 from cogmap.core.sums import sources, threads
 from cogmap.core.sums.rows import Rows, weighted_rows
 from cogmap.core.sums.sources import Blocks, at_once, cut, from_rows, on_device
@@ -199,7 +198,7 @@ def test_the_rows_that_judge_are_remembered(distance, few, rng, monkeypatch):
     remembering = remember(known, [known.model], distance)
     inside = remembering.model.one_hot_scale(remembering.model.raw(judges.X))
     assert isinstance(remembering.model.readout, RegionReadout)
-    assert remembering.model.readout.metric.distance in HEARD[distance]
+    assert remembering.model.readout.metric.distance == distance
     assert remembering.model.network is known.model.network
     assert len(remembering.model.readout.cases) == len(judges.codes) == len(remembering.scores.raw)
     np.testing.assert_allclose(class_covariance(inside, judges.codes, judges.weight), remembering.between, atol=1e-9)

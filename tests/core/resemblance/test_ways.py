@@ -45,7 +45,8 @@ def fitted_in_small_regions(n, kind, distance):
     rows, codes, unit = problem(rng, n, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(regions.cut_boxes, "__defaults__", (50,))
-        patch.setitem(ways_module.HEARD, distance, (distance,))
+        patch.setattr(metric, "SQUARE_ROWS", 0 if distance == "squared" else n + 1)
+        patch.setitem(ways_module.HEARD, "squared", ("squared",))
         return rows, rng.random((30, 3)), fit_regions(rows, codes, unit, distance)
 
 
@@ -164,7 +165,8 @@ def test_few_rows_of_a_region_choose_for_all(folds, monkeypatch):
 @pytest.mark.parametrize("distance", ["straight", "axes"])
 def test_distances_are_heard_as_errs_least(distance, sharp, monkeypatch):
     """Each kind and size alone, by the squared error of those who choose: none that is near errs less."""
-    monkeypatch.setattr(ways_module, "ROUGH_ROWS", 500)
+    monkeypatch.setattr(metric, "SQUARE_ROWS", 500)
+    taught = "axes" if distance == "axes" else "squared"
     # One penalty for all: walks over penalties would begin elsewhere.
     walk = ways_module._penalty
     monkeypatch.setattr(ways_module, "_penalty", lambda folds, start, hopeless=0.0: walk(folds, start, -1.0))
@@ -175,9 +177,9 @@ def test_distances_are_heard_as_errs_least(distance, sharp, monkeypatch):
     rows, ones = Examples(initial, np.eye(2)[codes], np.ones(500)), np.ones(500)
     found, places, errors = fit_regions(rows, codes, ones, distance).readout.metric, {}, {}
     choosing = spread(codes)[::3]
-    for heard, (place, size) in product(ways_module.HEARD[distance], enumerate(ways_module.UNITS)):
+    for heard, (place, size) in product(ways_module.HEARD[taught], enumerate(ways_module.UNITS)):
         with monkeypatch.context() as patch:
-            patch.setitem(ways_module.HEARD, distance, (heard,))
+            patch.setitem(ways_module.HEARD, taught, (heard,))
             patch.setattr(ways_module, "UNITS", (size,))
             alone = fit_regions(rows, codes, ones, distance)
         errors[heard, place] = ((alone.outside - rows.target)[choosing] ** 2).sum()
@@ -187,21 +189,21 @@ def test_distances_are_heard_as_errs_least(distance, sharp, monkeypatch):
     assert errors[found.distance, place] == min(near)
 
 
-def test_few_rows_do_not_say_that_straight_distances_are_better(monkeypatch):
+@pytest.mark.parametrize(("enough", "heard"), [(300, "squared"), (301, "straight")])
+def test_straight_distances_teach_few_rows(enough, heard, monkeypatch):
     rng = np.random.default_rng(0)
     initial = rng.random((300, 2))
-    codes = (np.floor(4 * initial).sum(axis=1) % 2).astype(np.intp)
-    rows, found = Examples(initial, np.eye(2)[codes], np.ones(300)), []
-    for enough in (300, 301):
-        monkeypatch.setattr(ways_module, "ROUGH_ROWS", enough)
-        found.append(fit_regions(rows, codes, np.ones(300)).readout.metric.distance)
-    assert found == ["straight", "squared"]
+    codes = (initial.sum(axis=1) > 1).astype(np.intp)
+    monkeypatch.setattr(metric, "SQUARE_ROWS", enough)
+    monkeypatch.setitem(ways_module.HEARD, "squared", ("squared",))
+    [way] = ways(Examples(initial, np.eye(2)[codes], np.ones(300)), codes, np.ones(300), "straight")
+    assert {problem.metric.distance for fold in (way.problems, *way.folds) for problem in fold} == {heard}
 
 
 @pytest.mark.parametrize("smooth", [True, False])
 def test_straight_distances_are_squared_where_classes_are_smooth(smooth, monkeypatch):
     """Rows of a smooth score, and of one that jumps from cell to cell."""
-    monkeypatch.setattr(ways_module, "ROUGH_ROWS", 600)
+    monkeypatch.setattr(metric, "SQUARE_ROWS", 600)
     rng = np.random.default_rng(1)
     initial = rng.random((600, 2))
     board = np.sign(np.sin(14 * initial[:, 0]) * np.sin(14 * initial[:, 1])) + 0.7 * rng.normal(size=600)

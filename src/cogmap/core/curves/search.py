@@ -154,8 +154,10 @@ def _cells(plan: Pieces, curves: Ridge, space: Space) -> Callable[[States], Tota
         fitted = plan.fill(space, own.initial, 0) @ slope + offset
         left = (space.one_hot(own.codes, own.n_classes) - fitted) * own.weight[:, None]
         c = space.hstack([space.ones(own.initial), ramps.of(space, own.initial)]) @ corners
-        # One class at a time: memberships times the residuals of all would take as many times the memory.
-        return (c * own.weight[:, None]).T @ c, xp.stack([(c * left[:, k : k + 1]).T @ c for k in range(own.n_classes)])
+        # Of two classes one leaves the other's residuals but for their sign. One class at a time: memberships times the
+        # residuals of all would take as many times the memory.
+        asked = range(own.n_classes if own.n_classes > 2 else 1)
+        return (c * own.weight[:, None]).T @ c, xp.stack([(c * left[:, k : k + 1]).T @ c for k in asked])
 
     def of_part(block: States) -> Totals:
         weights, residuals = zip(*map(of_half, apart(space, block)), strict=True)
