@@ -195,10 +195,10 @@ def _remembered(
     for model in models:
         examples, first = Examples(model.concepts(rows.X), target, rows.weight), tried[0][1] if tried else None
         tried += [(model, way) for way in ways(examples, rows.codes, rows.unit, distance, first)]
-        # Where features say next to nothing, their terms are not asked.
-        if not worth_fitting([way for _, way in tried], said):
-            return None
-    best = best_way([way for _, way in tried], said)
+    every = [way for _, way in tried]
+    if not worth_fitting(every, said):
+        return None
+    best = best_way(every, said)
     model = next(model for model, way in tried if way.metric is best.metric)
     best = best.refined(rows.codes)
     if ground is not None and ground.taken:
