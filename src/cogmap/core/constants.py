@@ -187,6 +187,9 @@ One size for all is worse by .001 in log loss on the same sets, .0023 on that ha
 
 SQUARE_ROWS = 1000
 """Rows from which metrics of straight distances are taught by their squares, and heard as either.
+
+On 31 sets of 1,250 to 7,400 rows log loss is .0021 lower than with what was there before, and accuracy .0006 higher; of
+fewer rows squares gained nothing.
 """
 
 PAIR_ROWS = 100
