@@ -172,6 +172,13 @@ def test_the_cap_is_three_times_the_mean_leverage_from_outside(n, expected):
     assert gate_caps([10], n) == pytest.approx([expected])
 
 
+@pytest.mark.parametrize("n", [39.999, 40, 40.001])
+def test_no_cap_is_the_leverage_of_a_row_that_is_alone(n):
+    """Rounding would decide whether such a row still reasons."""
+    assert gate_caps([10], n)[0] > 1.0005
+    assert gate_caps([10], 41)[0] < 0.98
+
+
 @pytest.mark.parametrize("leverage", [1 - 1e-12, 1.0, 1 + 1e-15])
 def test_a_row_that_determines_its_fit_has_an_immense_leverage_from_outside(leverage, space):
     """On either side of 1, where rounding puts it."""

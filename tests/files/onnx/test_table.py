@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
@@ -110,7 +110,17 @@ def tables(draw):
     return pd.DataFrame(seen, dtype=object), np.array(y), pd.DataFrame(new, dtype=object), categorical
 
 
+def of_seven_innovations():
+    """Return a table of 28 rows, one of which has a leverage of 1, where the gate's cap would be 1 too."""
+    flag = [False, True, *[None] * 19, False, False, True, *[None] * 4]
+    code = ["0", "1", "000", "00", *[None] * 16, "0", "000", "000", None, None, "000", None, None]
+    y = np.array(["no", "yes", "été", *["no"] * 18, "été", "été", "no", "no", "été", "no", "no"])
+    X = pd.DataFrame({"0": flag, "00": code}, dtype=object)
+    return X, y, pd.DataFrame({"0": [None], "00": [None]}, dtype=object), ["00"]
+
+
 @given(tables())
+@example(of_seven_innovations())
 @settings(max_examples=25)
 def test_any_table_is_classified_as_in_python(tmp_path_factory, drawn):
     X, y, new, categorical = drawn

@@ -28,6 +28,9 @@ NOTHING = 1e-24
 """Share of what the mean leaves, squared, below which an iteration's gains are rounding."""
 
 
+GATE_MARGIN = 1e-3
+"""How far from 1 a cap of leverages stays."""
+
 FAR = 1e150
 """Size of an innovation beyond which all are as far: the square of a larger one would be no number."""
 
@@ -120,7 +123,9 @@ class ShrunkReadout:
 def gate_caps(ends: Sequence[int], total: float) -> Array:
     """Return the largest leverage at which a row may still use iteration t: where it would extrapolate, it stops."""
     p = np.asarray(ends, dtype=np.float64)
-    return np.maximum(GATE_FLOOR, GATE_MULTIPLE * p / np.maximum(total - p, 1.0))
+    caps = np.maximum(GATE_FLOOR, GATE_MULTIPLE * p / np.maximum(total - p, 1.0))
+    # A row that alone has a value has a leverage of 1: beside a cap of 1, that of 4 p rows, rounding would decide.
+    return np.where(np.abs(caps - 1) < GATE_MARGIN, 1 + GATE_MARGIN, caps)
 
 
 def leverages(space: Space, Q: DeviceArray, ends: Sequence[int]) -> DeviceArray:
