@@ -1,7 +1,7 @@
 """What fits cost, and how good they are, beside an earlier version: same folds, in turns, one thread each.
 
-Run: COGMAP_DATA=… COGMAP_MORE=… python benchmarks/since.py effc32a [--max-rows 2000] [--datasets A,B] [--folds 1]
-         [--repeats 3]
+Run: COGMAP_DATA=… COGMAP_MORE=… python benchmarks/since.py effc32a [--min-rows 0] [--max-rows 2000]
+         [--datasets A,B] [--folds 1] [--repeats 3]
 
 The earlier version is checked out by git into a temporary folder; it needs nothing that this one does not. Seconds are
 of the processor, the least of the repeats. Ratios are geometric means.
@@ -70,10 +70,12 @@ def main():
     parser.add_argument("--datasets")
     parser.add_argument("--folds", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--min-rows", type=int, default=0)
     parser.add_argument("--max-rows", type=int, default=2000)
     given = parser.parse_args()
     sizes = PAPER | MORE
-    names = given.datasets.split(",") if given.datasets else [n for n in sizes if sizes[n] <= given.max_rows]
+    within = [name for name in sizes if given.min_rows <= sizes[name] <= given.max_rows]
+    names = given.datasets.split(",") if given.datasets else within
     with tempfile.TemporaryDirectory() as folder:
         then = Path(folder) / "then"
         add = ["git", "worktree", "add", "--quiet", "--force", "--detach", then, given.revision]

@@ -164,8 +164,9 @@ class Way(NamedTuple):
 
         It is that of at most so many regions, with the best weight of both.
         """
-        own = [problem.compared for fold in self.folds for problem in _spread_out(fold, n_regions)]
-        asked = self.beside[:n_regions] or own
+        asked = self.beside[:n_regions]
+        if not asked:
+            asked = [problem.compared for fold in self.folds for problem in _spread_out(fold, n_regions)]
         duals = side_by_side(lambda problem: problem.solved(self.penalty), asked)
         outside = np.concatenate([dual.outside for dual in duals])
         rows = np.concatenate([problem.rows[problem.first :] for problem in asked])
